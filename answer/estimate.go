@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -57,6 +58,7 @@ func (q *Question) Estimates(ctx context.Context, a ledger.Answer) (out Estimate
 	if out.stored, err = stored(a); err != nil {
 		return out, err
 	}
+
 	m, err := q.Measure(ctx)
 	if err != nil {
 		return out, err
@@ -70,6 +72,7 @@ func (q *Question) Estimates(ctx context.Context, a ledger.Answer) (out Estimate
 			return out, err
 		}
 	}
+
 	out.byComponent = cells
 	out.Cells, err = q.inOrder(out.stored, cells)
 	return out, err
@@ -130,10 +133,15 @@ func (q *Question) estimatedCells(ctx context.Context, m *quote.Quote, out *Esti
 	return cells, nil
 }
 
+// ErrUnsolved is in the error of an answer that contradicts the model so much that it has no estimates.
+var ErrUnsolved = errors.New("no estimates")
+
 // unsolved is the error of an answer that has no estimates, which the answer itself and public numbers decide.
 func unsolved(cause error) error {
-	return sqlstate.New(sqlstate.ModelUnfit, "the answer has no estimates").
-		WithHint("RESET fugu.answer: the statement then shows what was released, at no cost.").Because(cause)
+	return sqlstate.New(sqlstate.ModelUnfit, "the answer has no estimates: it contradicts the model by very many "+
+		"standard deviations").
+		WithHint("RESET fugu.answer: the statement then shows what was released, at no cost.").
+		Because(fmt.Errorf("%w: %w", ErrUnsolved, cause))
 }
 
 // estimatesOfSums are the estimates of an answer that was computed from others. Nobody has written down what the errors

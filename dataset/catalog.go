@@ -44,6 +44,7 @@ func (c Catalog) Ordinary(schema, name string) (parser.Table, error) {
 	if found, ok := c.means[name]; ok && schema == "" {
 		in = found
 	}
+
 	rows, err := c.reader.Query(c.ctx, ordinaryColumns, [][]byte{[]byte(in), []byte(name)}, []uint32{25, 25})
 	if err != nil {
 		return parser.Table{}, err
@@ -59,6 +60,7 @@ func (c Catalog) Ordinary(schema, name string) (parser.Table, error) {
 			WithHint("It must be a plain table without row-level security that the reader may SELECT from. Anything " +
 				"else can be joined above the aggregate: aggregate the protected table in a subquery first.")
 	}
+
 	t := parser.Table{Schema: rows[0][0].Text, Name: name, Ordinary: true}
 	for _, r := range rows {
 		if r[0].Text == t.Schema {

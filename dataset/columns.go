@@ -48,6 +48,7 @@ func sameColumns(ctx context.Context, reader *upstream.Reader, t policy.Table) e
 	if err != nil {
 		return fmt.Errorf("comparing its columns with the reference's: %w", err)
 	}
+
 	if len(rows) > 0 {
 		r := rows[0]
 		if r[3].Text == "t" {

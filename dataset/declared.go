@@ -34,6 +34,8 @@ func (s *Snapshot) declare(ctx context.Context, reader *upstream.Reader, p *poli
 		return errors.New("a declared model says how the distribution shifts, and nothing of coupled datasets: " +
 			"write assume: [translation], or samples")
 	}
+
+	// What has one component may be declared without its name.
 	list, names := Components(c)
 	given := d.Components
 	if given == nil && len(names) == 1 {
@@ -43,6 +45,7 @@ func (s *Snapshot) declare(ctx context.Context, reader *upstream.Reader, p *poli
 	if err != nil {
 		return err
 	}
+
 	out.Components = list
 	for _, sec := range c.Table.Secrets {
 		i := slices.IndexFunc(d.Laws, func(l policy.Law) bool { return l.Secret == sec.Name })
@@ -54,6 +57,8 @@ func (s *Snapshot) declare(ctx context.Context, reader *upstream.Reader, p *poli
 	if len(d.Laws) > len(out.Laws) {
 		return fmt.Errorf("it speaks of %d secrets, and %s has %d", len(d.Laws), c.Table, len(out.Laws))
 	}
+
+	// Two models of one statement would leave open which of them noise is calibrated to.
 	key, err := cutKey(c)
 	if err != nil {
 		return err
@@ -119,6 +124,7 @@ func arranged(l policy.Law, order []int) policy.Law {
 		}
 		return w
 	}
+
 	for _, points := range l.Samples {
 		var moved [][]float64
 		for _, x := range points {
@@ -126,6 +132,7 @@ func arranged(l policy.Law, order []int) policy.Law {
 		}
 		out.Samples = append(out.Samples, moved)
 	}
+
 	for i := range l.Means {
 		out.Means = append(out.Means, pick(l.Means[i]))
 		var rows [][]float64

@@ -89,6 +89,7 @@ func (s *Snapshot) Undeclared(ctx context.Context, p *policy.Policy, reader plan
 
 func (t *Protected) undeclared(ctx context.Context, reader planner.Querier, column string) (Undeclared, error) {
 	u := Undeclared{Table: t.Table.String(), Column: column}
+
 	value := "t." + parser.QuoteIdent(column)
 	values, null := t.Table.Domains[column], "false"
 	if c, ok := t.Table.Calendars[column]; ok {
@@ -98,6 +99,8 @@ func (t *Protected) undeclared(ctx context.Context, reader planner.Querier, colu
 		}
 		value, values = "pg_catalog.date_trunc("+parser.QuoteLiteral(c.By)+", "+value+")::"+typ, c.Starts
 	}
+
+	// A NULL is inside where the domain has it, and is not equal to anything.
 	for _, v := range values {
 		if v.Null {
 			null = "true"
@@ -110,6 +113,7 @@ func (t *Protected) undeclared(ctx context.Context, reader planner.Querier, colu
 	if err != nil {
 		return u, fmt.Errorf("counting the reference's rows outside of the domain of %s: %w", column, err)
 	}
+
 	if u.Rows, err = strconv.ParseInt(rows[0][0].Text, 10, 64); err != nil {
 		return u, err
 	}

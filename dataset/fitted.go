@@ -44,6 +44,8 @@ func (s *Snapshot) TakeOver(ctx context.Context, dir string, reader *upstream.Re
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+
+		// What was made of another policy or of other references is no model of these.
 		if err == nil {
 			var now fitted.Header
 			if now, err = Header(ctx, p, reader); err == nil {
@@ -56,6 +58,7 @@ func (s *Snapshot) TakeOver(ctx context.Context, dir string, reader *upstream.Re
 				err = fmt.Errorf("%s: %w", path, err)
 			}
 		}
+
 		if err != nil {
 			findings = append(findings, upstream.Finding{
 				Message: fmt.Sprintf("what fugu fit has prepared for dataset %s is not used: %v", p.Dataset, err),

@@ -47,6 +47,7 @@ func (s *Snapshot) Joined(ctx context.Context, p *policy.Policy, reader planner.
 	for _, t := range s.Tables {
 		protected = append(protected, planner.Value{Text: Quoted(t.Config.Qualified())})
 	}
+
 	for _, t := range s.Tables {
 		if t.Policy != p || t.Table.Reference == "" || t.Config.Answers == policy.FromTwin {
 			continue
@@ -56,6 +57,8 @@ func (s *Snapshot) Joined(ctx context.Context, p *policy.Policy, reader planner.
 		if err != nil {
 			return nil, fmt.Errorf("looking for foreign keys of %s: %w", t.Table, err)
 		}
+
+		// A key's columns come in rows that follow each other.
 		var columns []string
 		for i, row := range rows {
 			columns = append(columns, parser.QuoteIdent(row[1].Text))

@@ -18,6 +18,7 @@ func (t *Protected) loadNetwork() error {
 		return nil
 	}
 	out := &Network{Parameters: n.Parameters, Independent: n.Independent}
+
 	nodes := make([]sensitivity.Parameter, len(n.Parameters))
 	for i, q := range n.Parameters {
 		nodes[i] = sensitivity.Parameter{
@@ -31,10 +32,13 @@ func (t *Protected) loadNetwork() error {
 			return fmt.Errorf("network: independent: %w", err)
 		}
 	}
+
 	net, err := sensitivity.NewNetwork(nodes)
 	if err != nil {
 		return fmt.Errorf("network: %w", err)
 	}
+
+	// The width of what is near is how many columns move with the parameter.
 	for _, sec := range t.Policy.Secrets {
 		if sec.Table != t.Config.Qualified() {
 			continue

@@ -22,6 +22,7 @@ func (t *Protected) Outside(ctx context.Context, ref planner.Querier, column str
 	if v, ok := t.outsideOf[column]; ok {
 		return v, nil
 	}
+
 	col := "(t." + parser.QuoteIdent(column) + ")::pg_catalog.text"
 	sql := "SELECT " + col + ", pg_catalog.count(*) FROM " + t.Table.Reference + " AS t GROUP BY " + col
 	rows, err := ref.Query(ctx, sql, nil, nil)
@@ -39,11 +40,13 @@ func (t *Protected) Outside(ctx context.Context, ref planner.Querier, column str
 			x += n
 		}
 	}
+
 	n := float64(t.Table.Rows)
 	v := math.Sqrt(n*(n-1)*(x+1)*(x+2)/((size+2)*(size+3)) + n*(x+1)/(size+2))
 	if x == 0 && t.Config.Drawn == policy.FromReference {
 		v = 0
 	}
+
 	if t.outsideOf == nil {
 		t.outsideOf = map[string]float64{}
 	}

@@ -60,6 +60,7 @@ func (s *Snapshot) publish(ctx context.Context, reader *upstream.Reader, p *poli
 		return err
 	}
 	t := s.Find(c.Table.Schema, c.Table.Name)
+
 	for _, a := range c.Aggregates {
 		if a.Name != "count" && a.Name != "sum" || !c.Simple() {
 			return errors.New("only counts and sums over one table, without grouping sets, can be public")
@@ -69,12 +70,14 @@ func (s *Snapshot) publish(ctx context.Context, reader *upstream.Reader, p *poli
 		return errors.New("what is known given public statistics rests on both assumptions: " +
 			"write assume: [translation, gaussian]")
 	}
+
 	for i, sec := range t.Table.Secrets {
 		if !t.Psi[i].Conditional(sec) {
 			return fmt.Errorf("secret %s is no proportion of the table's own rows, and nothing else has a model given "+
 				"public statistics", sec.Name)
 		}
 	}
+
 	_, names := Components(c)
 	given := make([]string, len(pub.Values))
 	for i, v := range pub.Values {
@@ -91,6 +94,7 @@ func (s *Snapshot) publish(ctx context.Context, reader *upstream.Reader, p *poli
 			return fmt.Errorf("%s is a whole number, not %s", names[i], values[i])
 		}
 	}
+
 	if t.Public == nil {
 		t.Public = &Published{}
 	}
@@ -103,6 +107,7 @@ func (s *Snapshot) publish(ctx context.Context, reader *upstream.Reader, p *poli
 func (t *Protected) Known(ctx context.Context, ref planner.Querier) (*model.Public, error) {
 	var moments []*model.Moments
 	var values []float64
+
 	for i, c := range t.Public.cuts {
 		m, err := model.Measure(ctx, ref, c, t.Totals)
 		if err != nil {
@@ -112,6 +117,7 @@ func (t *Protected) Known(ctx context.Context, ref planner.Querier) (*model.Publ
 			return nil, fmt.Errorf("the model of public statistic %s has %d components, not %d",
 				t.Public.names[i], len(m.Components), len(t.Public.values[i]))
 		}
+
 		moments = append(moments, m)
 		for _, v := range t.Public.values[i] {
 			x, _ := new(big.Rat).SetString(v)
@@ -162,6 +168,8 @@ func project(cell planner.Cell, keys []int, other planner.Cell) bool {
 // aggregate. That the cells which a key's public domain gives are all that there are is what the policy says of it.
 func (p *Published) Sums(c *planner.Bound, list []model.Component) []mechanism.Sum {
 	var out []mechanism.Sum
+
+	// The statistic of most cells that speaks of the same rows and aggregate divides them finest.
 	for a := range c.Aggregates {
 		best := -1
 		var places []int
@@ -180,6 +188,7 @@ func (p *Published) Sums(c *planner.Bound, list []model.Component) []mechanism.S
 		if best < 0 {
 			continue
 		}
+
 		z := p.cuts[best]
 		for cell := range z.Cells {
 			total, _ := new(big.Rat).SetString(p.values[best][cell*len(z.Aggregates)+aggregate])

@@ -60,6 +60,7 @@ func (t *Protected) keys(ctx context.Context, s *Snapshot, reader planner.Querie
 	if err != nil {
 		return nil, fmt.Errorf("looking for the keys of %s: %w", t.Table, err)
 	}
+
 	seen := map[string]bool{}
 	add := func(columns []string, there bool) {
 		if id := strings.Join(columns, "\x00"); there && len(columns) > 0 && !seen[id] {
@@ -67,6 +68,8 @@ func (t *Protected) keys(ctx context.Context, s *Snapshot, reader planner.Querie
 			out = append(out, columns)
 		}
 	}
+
+	// The columns of a key come in rows that follow each other; all of them have to be there.
 	var columns []string
 	there := true
 	for i, row := range rows {
@@ -76,6 +79,7 @@ func (t *Protected) keys(ctx context.Context, s *Snapshot, reader planner.Querie
 			columns, there = nil, true
 		}
 	}
+
 	for _, o := range s.Tables {
 		if o.Policy != t.Policy || o.Config.Link == nil || o.Config.Link.To != t.Config.Qualified() {
 			continue

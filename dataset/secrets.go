@@ -24,6 +24,7 @@ func (t *Protected) secret(ctx context.Context, reader *upstream.Reader, sec pol
 	out := planner.Secret{Name: sec.Name}
 	psi := model.Psi{Name: sec.Name, Distribution: sec.About == policy.AboutDistribution,
 		FromReference: t.Config.Drawn == policy.FromReference}
+
 	if sec.Parameter != "" {
 		out.Parameter, out.Text = true, "parameter "+sec.Parameter
 		psi.Vectors = [][2][]float64{{{1}, {1}}} // the reference's rows, as they are
@@ -33,6 +34,7 @@ func (t *Protected) secret(ctx context.Context, reader *upstream.Reader, sec pol
 		err := t.categories(sec, &out, &psi)
 		return out, psi, err
 	}
+
 	property, text := "proportion", sec.Proportion
 	if sec.Mean != "" {
 		property, text = "mean", sec.Mean
@@ -50,6 +52,7 @@ func (t *Protected) secret(ctx context.Context, reader *upstream.Reader, sec pol
 	if err != nil {
 		return out, psi, fmt.Errorf("%s: %w", property, err)
 	}
+
 	for _, s := range sec.Spans {
 		span := sensitivity.Span(s)
 		if err := span.Check(); err != nil {
@@ -81,6 +84,8 @@ func (t *Protected) categories(sec policy.Secret, out *planner.Secret, psi *mode
 		psi.Simplex = &model.Simplex{From: r.From, To: r.To, Within: r.Within}
 		return nil
 	}
+
+	// Classes come in the order in which vectors name them.
 	for _, pair := range sec.Vectors {
 		for _, vector := range pair {
 			for _, share := range vector {
@@ -94,6 +99,7 @@ func (t *Protected) categories(sec policy.Secret, out *planner.Secret, psi *mode
 			}
 		}
 	}
+
 	for _, pair := range sec.Vectors {
 		var vectors [2][]float64
 		for i, vector := range pair {

@@ -144,6 +144,8 @@ func loadDomain(ctx context.Context, reader *upstream.Reader, t *planner.Table, 
 	if err != nil {
 		return nil, err
 	}
+
+	// Values are written as PostgreSQL writes those of the column: by these texts they are compared.
 	var sql string
 	var params [][]byte
 	if d.FromReference {
@@ -162,10 +164,12 @@ func loadDomain(ctx context.Context, reader *upstream.Reader, t *planner.Table, 
 		sql = "SELECT v::" + typ + "::text FROM unnest($1::text[]) WITH ORDINALITY AS u(v, i) ORDER BY i"
 		params = [][]byte{planner.Array(values)}
 	}
+
 	rows, err := reader.Query(ctx, sql, params, nil)
 	if err != nil {
 		return nil, fmt.Errorf("listing its values as %s: %w", typ, err)
 	}
+
 	seen := map[planner.Value]bool{}
 	var out []planner.Value
 	for _, r := range rows {

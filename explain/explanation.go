@@ -180,6 +180,7 @@ func (x Explanation) cutLines() (lines []string) {
 			add("  Bounded: %s", b)
 		}
 	}
+
 	add("Above: %s", x.Above)
 	return lines
 }
@@ -190,6 +191,7 @@ func (x Explanation) noiseLines() (lines []string) {
 	for _, s := range x.Secrets {
 		add("Secret %s: moves F by at most %s (L1), %s (L2)", s.Secret, quote.Short(s.Norm1), quote.Short(s.Norm2))
 	}
+
 	for _, s := range x.Quilts {
 		add("Parameter %s", s)
 	}
@@ -199,6 +201,7 @@ func (x Explanation) noiseLines() (lines []string) {
 	if x.Relaxed != "" {
 		add("Relaxed: %s", x.Relaxed)
 	}
+
 	for _, c := range x.Certificates {
 		add("%s", certificateLine(c))
 	}
@@ -208,6 +211,7 @@ func (x Explanation) noiseLines() (lines []string) {
 	for _, c := range x.Covariances {
 		add("Covariances: %s", c)
 	}
+
 	for _, n := range x.Noise {
 		sd := quote.Short(n.SDMin)
 		if quote.Short(n.SDMax) != sd {
@@ -216,6 +220,7 @@ func (x Explanation) noiseLines() (lines []string) {
 		add("Noise of %s: sd %s, 95%% within ±%s (sampling alone: sd up to %s)", n.Column, sd, quote.Short(n.HalfWidth),
 			quote.Short(n.Inherent))
 	}
+
 	if x.Refused != "" {
 		add("Refused: %s", x.Refused)
 	}
@@ -232,6 +237,7 @@ func (x Explanation) costLines() (lines []string) {
 		add("Past: %s", x.Past)
 	}
 	add("Asked: epsilon %s, delta %s", quote.Short(x.Epsilon), quote.Short(x.Delta))
+
 	for _, c := range x.Cost {
 		what := quote.Short(c.Cost)
 		if x.Stored {

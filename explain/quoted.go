@@ -22,6 +22,8 @@ func Quote(r *quote.Request, m *quote.Quote) Explanation {
 	if w := r.Policy.Privacy.Within; w != nil && m.Width > 0 {
 		x.Relaxed = w.String()
 	}
+
+	// A secret may move F by several shifts: the widest counts.
 	for _, s := range m.Shifts {
 		along := sensitivity.Shift{Along: s.Along, Beside: make([]float64, len(s.Along))}
 		e := Secret{s.Secret, s.Norm1(nil), s.Norm2(nil), along.Norm2(nil), s.Aside().Norm2(nil)}
@@ -31,6 +33,7 @@ func Quote(r *quote.Request, m *quote.Quote) Explanation {
 			x.Secrets = append(x.Secrets, e)
 		}
 	}
+
 	if m.Network != nil {
 		x.Quilts = quilts(m.Network, m.Quilts)
 	}
@@ -47,6 +50,7 @@ func cuts(r *quote.Request, m *quote.Quote) (out []Cut) {
 	for i, c := range r.Cuts {
 		e := Cut{Table: c.Table.String(), Cells: len(c.Cells), Model: m.Sources[i], Below: c.Statistics(),
 			Bounds: m.Bounds[i]}
+
 		here := len(c.Cells) * len(c.Aggregates)
 		for _, k := range index[:here] {
 			if _, ok := k.Public(); ok {
@@ -54,6 +58,7 @@ func cuts(r *quote.Request, m *quote.Quote) (out []Cut) {
 			}
 		}
 		index = index[here:]
+
 		for _, k := range c.Keys {
 			e.Keys = append(e.Keys, k.Label)
 		}
@@ -80,6 +85,8 @@ func noise(m *quote.Quote) []Noise {
 		n.HalfWidth = math.Max(n.HalfWidth, m.Calibration.Noise.HalfWidth(k, Confidence))
 		n.Inherent = math.Max(n.Inherent, m.Inherent[k])
 	}
+
+	// JSON has no infinity.
 	for i, e := range m.Errors() {
 		if out[i].Error = e.Share; math.IsInf(e.Share, 1) {
 			out[i].Error = -1

@@ -77,6 +77,7 @@ func (c Class) line() string {
 		sizes, both = append(sizes, strconv.FormatFloat(k, 'f', -1, 64)), append(both, quote.Short(d.Both()))
 		drawing = append(drawing, quote.Short(d.Drawing))
 	}
+
 	list := func(of []string) string { return strings.Join(of, ", ") }
 	noise := ""
 	if c.ToldError == nil {

@@ -34,6 +34,8 @@ func (r *recorder) Query(ctx context.Context, sql string, params [][]byte, types
 	if len(params) > 0 {
 		return r.Querier.Query(ctx, sql, params, types)
 	}
+
+	// What was asked before, in this run or in one that did not end, is not asked again.
 	if rows, ok := r.builder.Rows(sql); ok {
 		r.kept++
 		return rows, nil
@@ -43,6 +45,7 @@ func (r *recorder) Query(ctx context.Context, sql string, params [][]byte, types
 	} else if ok {
 		return r.Query(ctx, sql, nil, nil)
 	}
+
 	rows, err := r.Querier.Query(ctx, sql, nil, nil)
 	if err != nil {
 		return nil, err
@@ -168,6 +171,7 @@ func standard(s *dataset.Snapshot, p *policy.Policy) []string {
 			typ, _, _ := strings.Cut(c.Type, "(")
 			if slices.Contains(numeric, typ) {
 				n := parser.QuoteIdent(c.Name)
+
 				// Each by itself, too: its moments are other ones.
 				out = append(out, "SELECT count("+n+"), sum("+n+"), avg("+n+")"+from, "SELECT count("+n+")"+from,
 					"SELECT sum("+n+")"+from)

@@ -138,6 +138,7 @@ func assess(ctx context.Context, r *quote.Request, out *Statement) error {
 		if len(c.Aggregates) == 0 {
 			continue
 		}
+
 		f, err := r.Model(ctx, c)
 		if err != nil {
 			return err
@@ -145,6 +146,8 @@ func assess(ctx context.Context, r *quote.Request, out *Statement) error {
 		out.Components += len(f.Components)
 		out.Public += len(f.Exact)
 		out.Unmodelled += len(c.Cells)*len(c.Aggregates) - len(f.Components) - len(f.Exact)
+
+		// A model that the policy declares has no shapes: nothing was measured for it.
 		t := r.Dataset.Find(c.Table.Schema, c.Table.Name)
 		var shapes *model.Shapes
 		if d, err := r.Dataset.DeclaredFor(c); err != nil {
@@ -162,6 +165,7 @@ func assess(ctx context.Context, r *quote.Request, out *Statement) error {
 				}
 			}
 		}
+
 		families, err := f.Families(ctx)
 		if err != nil {
 			return err
@@ -202,10 +206,14 @@ func quality(f *quote.Model, c *planner.Bound, shapes *model.Shapes, families []
 	name string) Quality {
 	out := Quality{Secret: name, Whole: true, Gaussian: "not assessed"}
 	var xs []float64
+
+	// What is known to a thousandth of what one row changes says nothing more.
 	negligible := make([]float64, len(f.Lattice))
 	for k := range negligible {
 		negligible[k] = f.Lattice[k] / 1000
 	}
+
+	// Covariances are looked at where a pair begins at the ends of the range, and in its middle.
 	worst := -1.0
 	for _, family := range families {
 		if family.Secret() != name {
@@ -222,12 +230,14 @@ func quality(f *quote.Model, c *planner.Bound, shapes *model.Shapes, families []
 			}
 		}
 	}
+
 	if worst >= 0 {
 		out.CovarianceRatio = finiteOrNil(math.Exp(worst))
 	}
 	if shapes != nil {
 		out.normality(c, f.Components, shapes, secret, xs)
 	}
+
 	for _, s := range f.Shifts {
 		var moved, missed float64
 		for k, sd := range f.Inherent {
@@ -251,6 +261,7 @@ func (f *Quality) normality(c *planner.Bound, list []model.Component, shapes *mo
 	if xs == nil {
 		xs = []float64{math.NaN()}
 	}
+
 	for _, x := range xs {
 		for _, k := range list {
 			s, err := shapes.At(secret, x, k)
@@ -265,6 +276,7 @@ func (f *Quality) normality(c *planner.Bound, list []model.Component, shapes *mo
 			}
 		}
 	}
+
 	if f.Assessed /= len(xs); f.Assessed > 0 {
 		f.Gaussian = gaussianWords(f.Off)
 	}

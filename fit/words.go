@@ -28,6 +28,8 @@ func (r Report) Remarks() []string {
 		var off, ratio, movement, missed float64
 		var offWhere, ratioWhere, missedWhere string
 		var at [2]float64
+
+		// The worst statement of each kind is the one that is told.
 		for _, st := range r.Statements {
 			for _, q := range st.Qualities {
 				if q.Secret != s.Secret {
@@ -44,6 +46,7 @@ func (r Report) Remarks() []string {
 				}
 			}
 		}
+
 		if offWhere != "" {
 			out = append(out, fmt.Sprintf("secret %s: that statistics are normal is %s: the worst is %s, whose "+
 				"probabilities are off by about %s", s.Secret, gaussianWords(off), offWhere, quote.Short(off)))
@@ -63,6 +66,7 @@ func (r Report) Remarks() []string {
 				"it", s.Secret, missedWhere, quote.Short(movement), quote.Short(missed)))
 		}
 	}
+
 	for _, st := range r.Statements {
 		if st.EmptyCount > 0 {
 			more := ""

@@ -79,6 +79,8 @@ func (b *booking) pay(ctx context.Context, a audit.Answer, p payment, now time.T
 		if err != nil {
 			return err
 		}
+
+		// What costs nothing is listed among the charges, and is no part of a total.
 		if b.free() {
 			continue
 		}
@@ -88,6 +90,7 @@ func (b *booking) pay(ctx context.Context, a audit.Answer, p payment, now time.T
 			return err
 		}
 	}
+
 	e := a.Payment(p.scope, b.User, p.period, p.losses, now)
 	e.Statement, e.Reason = b.Statement, b.Reason
 	return b.append(ctx, e)

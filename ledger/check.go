@@ -97,6 +97,7 @@ func (c Charge) checkLimits() error {
 		seen[x.Scope] = true
 		budgets = append(budgets, x.Limit)
 	}
+
 	for _, b := range budgets {
 		if _, err := privacy.NewEpsilon(float64(b.Epsilon)); err != nil {
 			return err

@@ -36,6 +36,8 @@ func (l *store) Compact(ctx context.Context, before time.Time, why Why) (answers
 func (l *store) compactSome(ctx context.Context, before time.Time, why Why) (n int64, err error) {
 	const oldest = answerColumns + `WHERE failed = 0 AND begun <> 1 AND mechanism NOT IN ` + kept + ` AND at < $1
 		AND NOT EXISTS (SELECT 1 FROM compacted c WHERE c.answer = answers.id) ORDER BY id LIMIT $2`
+
+	// In one transaction, so that the chain tells of just those whose content is gone.
 	err = l.alter(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var drops []audit.Drop
 		err := rows(ctx, tx, oldest, func(row scanner) error {
@@ -43,6 +45,7 @@ func (l *store) compactSome(ctx context.Context, before time.Time, why Why) (n i
 			drops = append(drops, s.dropped())
 			return err
 		}, before.UnixMicro(), compactAtOnce)
+
 		if err != nil || len(drops) == 0 {
 			return err
 		}

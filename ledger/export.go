@@ -171,14 +171,19 @@ func (l *store) copyTo(ctx context.Context, path string) (head audit.Link, err e
 		return audit.Link{}, err
 	}
 	defer func() { _ = db.Close() }()
+
+	// VACUUM INTO takes one state of the file, also while others write.
 	if _, err := db.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
 		return audit.Link{}, err
 	}
+
 	made, err := connect(path, 1, url.Values{"_query_only": {"1"}})
 	if err != nil {
 		return audit.Link{}, err
 	}
 	defer func() { _ = made.Close() }()
+
+	// What was copied is read again: a copy that does not verify is no backup.
 	tx, err := made.BeginTx(ctx, nil)
 	if err != nil {
 		return audit.Link{}, err

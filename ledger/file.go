@@ -32,11 +32,43 @@ func ensure(path string, create bool) error {
 	} else if err != nil {
 		return err
 	}
+
 	if !info.Mode().IsRegular() {
 		return errors.New("it is not a regular file")
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
 		return fmt.Errorf("others may open it (mode %04o): chmod 600 it", mode)
+	}
+	return nil
+}
+
+// LockOf returns the lock that a ledger holds which was opened Exclusive, for a process that takes over: it is the
+// kernel's, and held for as long as any process has it open. nil: there is none.
+func LockOf(l Ledger) *os.File {
+	s, ok := l.(*store)
+	if !ok {
+		return nil
+	}
+	f, _ := s.lock.(*os.File)
+	return f
+}
+
+// takeOver checks that f, which another process has locked and passed on, is the lock file beside the ledger.
+func takeOver(path string, f *os.File) error {
+	passed, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	beside, err := os.Stat(path + ".lock")
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(passed, beside) {
+		return errors.New("the lock that was handed over is another ledger's")
+	}
+	// It is this very lock that the other process holds, so it is had at once; after a mistake it would not be.
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return fmt.Errorf("taking over the lock: %w", err)
 	}
 	return nil
 }

@@ -10,9 +10,12 @@ func (l *store) Find(ctx context.Context, key Key, scopes ...string) (Answer, bo
 	if err := key.check(); err != nil {
 		return Answer{}, false, fmt.Errorf("finding an answer: %w", err)
 	}
+
 	ctx, cancel := l.bounded(ctx)
 	defer cancel()
 	var s stored
+
+	// An answer is for those scopes alone that have paid for it; nobody else is told that it is there.
 	err := l.again(ctx, func() (err error) {
 		var ok bool
 		if s, ok, err = l.onRead.byKey(ctx, key); err != nil || !ok {

@@ -186,11 +186,14 @@ func (t table) decode(row []any) ([]any, error) {
 	if len(row) != len(t.columns) {
 		return nil, fmt.Errorf("it has %d values, and should have %d", len(row), len(t.columns))
 	}
+
 	out := make([]any, len(row))
 	for i, c := range t.columns {
 		number, isNumber := row[i].(json.Number)
 		chars, isText := row[i].(string)
 		var err error
+
+		// JSON has one kind of number and one of text: what each of them is, the column says.
 		switch {
 		case c.kind == integer && isNumber:
 			out[i], err = number.Int64()

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -17,6 +18,9 @@ type Options struct {
 	// transactions are sound without it: it is against running two servers on one file by mistake. A PostgreSQL ledger
 	// is made for several servers, and ignores it.
 	Exclusive bool
+	// Lock is that of LockOf, of the process whose clients this one takes over, and is closed with the ledger: both
+	// charge for a while, as several servers charge a ledger in PostgreSQL. nil: the lock is taken.
+	Lock *os.File
 	// ReadOnly opens a ledger that must exist (else fs.ErrNotExist), to look at it: Charge fails.
 	ReadOnly bool
 	// Key, of KeyBytes random bytes, seals answers and the audit chain: who can read or write the database, but has no

@@ -23,6 +23,7 @@ func (l *store) Standing(ctx context.Context, dataset string, renew time.Duratio
 		if err != nil {
 			return err
 		}
+
 		s = Standing{Epoch: e.Number, Label: e.Label, Period: p.number}
 		if renew == 0 {
 			return nil
@@ -33,6 +34,7 @@ func (l *store) Standing(ctx context.Context, dataset string, renew time.Duratio
 		}
 		return err
 	})
+
 	if err != nil {
 		return Standing{}, fmt.Errorf("reading where the dataset stands: %w", err)
 	}
@@ -50,6 +52,8 @@ func (b *booking) period(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+
+	// A period is written down where something is charged in it, so a dataset that nobody asks about has none.
 	since, over := p.over(b.Renew, now)
 	switch {
 	case over:
@@ -60,6 +64,7 @@ func (b *booking) period(ctx context.Context) (int64, error) {
 	default:
 		return p.number, nil
 	}
+
 	p.at = now
 	return p.number, b.begin(ctx, p)
 }

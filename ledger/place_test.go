@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -116,4 +117,49 @@ func stopServer() (code int) {
 		}
 	}
 	return 0
+}
+
+// A server that takes over has the lock of the one before, beside it and behind it; another one is kept out all the
+// while, and the lock of another ledger is none.
+func TestLockHandedOver(t *testing.T) {
+	dir := t.TempDir()
+	open := func(name string, lock *os.File) (Ledger, error) {
+		return Open(t.Context(), "sqlite:"+filepath.Join(dir, name), Options{Exclusive: true, Lock: lock})
+	}
+	pass := func(l Ledger) *os.File {
+		t.Helper()
+		fd, err := syscall.Dup(int(LockOf(l).Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return os.NewFile(uintptr(fd), "lock")
+	}
+	first, err := open("a.db", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open("b.db", pass(first)); err == nil {
+		t.Error("the lock of another ledger was taken")
+	}
+	second, err := open("a.db", pass(first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open("a.db", nil); err == nil {
+		t.Error("a third server was let in beside both")
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := open("a.db", nil); err == nil {
+		t.Error("a third server was let in when the first was gone", l.Close())
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := open("a.db", nil)
+	if err != nil {
+		t.Fatal("the lock outlives both:", err)
+	}
+	_ = l.Close()
 }

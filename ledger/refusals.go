@@ -127,16 +127,20 @@ func (r *Refusals) write() bool {
 	r.waiting, r.lost = nil, 0
 	clear(r.known)
 	r.mu.Unlock()
+
 	refusals := make([]Refusal, len(batch))
 	for i, x := range batch {
 		refusals[i] = *x
 	}
+
+	// Whoever waits for the writer has been waited for long enough then.
 	ctx, cancel := context.WithTimeout(context.Background(), refusalsPatience)
 	defer cancel()
 	err := r.ledger.Refuse(ctx, refusals, lost)
 	if err == nil {
 		return true
 	}
+
 	r.log.Warn("refusals could not be written into the audit chain", "error", err)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -29,15 +29,19 @@ func (l *store) Refuse(ctx context.Context, refusals []Refusal, lost int64) erro
 	if lost > 0 {
 		entries = append(entries, audit.Entry{At: now(), Event: audit.Lost, Times: lost})
 	}
+
 	for _, r := range refusals {
 		if err := r.check(); err != nil {
 			return fmt.Errorf("recording refusals: %w", err)
 		}
 		entries = append(entries, r.entry())
 	}
+
 	if len(entries) == 0 {
 		return nil
 	}
+
+	// They extend the chain and touch no other table.
 	err := l.alter(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := l.seal.extend(ctx, tx, entries)
 		return err

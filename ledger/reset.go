@@ -18,6 +18,8 @@ func (l *store) Reset(ctx context.Context, dataset string, why Why) (head audit.
 			err = fmt.Errorf("nothing was charged to dataset %q that could be reset", dataset)
 		}
 	}
+
+	// The new period and its entry in the chain are one transaction.
 	if err == nil {
 		var number int64
 		err = l.book(ctx, Charge{Dataset: dataset}, func(ctx context.Context, b *booking) (begun bool, err error) {
@@ -29,6 +31,7 @@ func (l *store) Reset(ctx context.Context, dataset string, why Why) (head audit.
 				number).Scan(&head.Text, &head.Hash)
 		}
 	}
+
 	if err != nil {
 		return audit.Link{}, fmt.Errorf("resetting: %w", err)
 	}

@@ -191,6 +191,7 @@ func (s seal) migratePostgres(ctx context.Context, db *sql.DB, begin founding) e
 func postgresVersion(ctx context.Context, tx *sql.Tx) (version, objects int, err error) {
 	const present = `SELECT to_regclass($1) IS NOT NULL, (SELECT count(*) FROM pg_class c
 	  JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $2)`
+
 	var known bool
 	row := tx.QueryRowContext(ctx, present, postgresSchema+".version", postgresSchema)
 	if err := row.Scan(&known, &objects); err != nil {
@@ -199,6 +200,8 @@ func postgresVersion(ctx context.Context, tx *sql.Tx) (version, objects int, err
 	if !known {
 		return 0, objects, nil
 	}
+
+	// A schema of the name that holds something else is left alone.
 	var name string
 	row = tx.QueryRowContext(ctx, `SELECT application, version FROM version`)
 	if err := row.Scan(&name, &version); err != nil {

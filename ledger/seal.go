@@ -37,6 +37,8 @@ func newSeal(key []byte) (seal, error) {
 	if len(key) != KeyBytes {
 		return seal{}, fmt.Errorf("a key of %d bytes, not %d", len(key), KeyBytes)
 	}
+
+	// A key for each use, so that what one of them lets out tells nothing about the others (RFC 5869).
 	var derived [3][]byte
 	for i, use := range []string{"answers", "audit chain", "digests"} {
 		var err error
@@ -44,6 +46,7 @@ func newSeal(key []byte) (seal, error) {
 			return seal{}, err
 		}
 	}
+
 	block, err := aes.NewCipher(derived[0])
 	if err != nil {
 		return seal{}, err

@@ -34,7 +34,13 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 	}()
 
 	// The lock comes before the tables are touched, and is let go of with the store.
-	if o.Exclusive {
+	switch {
+	case o.Lock != nil:
+		l.lock = o.Lock
+		if err := takeOver(path, o.Lock); err != nil {
+			return nil, err
+		}
+	case o.Exclusive:
 		f, err := lock(path)
 		if err != nil {
 			return nil, err
@@ -104,6 +110,7 @@ func connect(path string, connections int, extra url.Values) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	v := url.Values{
 		"mode":                {"rw"},
 		"_busy_timeout":       {"10000"}, // ms
@@ -114,6 +121,7 @@ func connect(path string, connections int, extra url.Values) (*sql.DB, error) {
 	for name, value := range extra {
 		v[name] = value
 	}
+
 	db, err := hook.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+v.Encode())
 	if err != nil {
 		return nil, err

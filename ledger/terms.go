@@ -91,6 +91,7 @@ func (s seal) loadTerms(ctx context.Context, tx *sql.Tx, answers []audit.Answer)
 	for i, a := range answers {
 		byID[a.ID] = &answers[i]
 	}
+
 	return rows(ctx, tx, `SELECT answer, bytes, sealed FROM terms ORDER BY answer`, func(row scanner) error {
 		var id int64
 		var terms []byte
@@ -102,6 +103,8 @@ func (s seal) loadTerms(ctx context.Context, tx *sql.Tx, answers []audit.Answer)
 		if a == nil {
 			return fmt.Errorf("it is damaged: there are terms of no answer %d", id)
 		}
+
+		// Terms are sealed with the key of their answer, so that they cannot be another's.
 		plain, err := s.openedTerms(terms, sealed, Key(a.Key))
 		if err != nil {
 			return fmt.Errorf("answer %d: %w", id, err)

@@ -187,6 +187,7 @@ func readDone(ctx context.Context, tx *sql.Tx) (*audit.Done, error) {
 func (s seal) readPaid(ctx context.Context, tx *sql.Tx, done *audit.Done) (
 	answers []audit.Answer, charges []audit.Charge, err error,
 ) {
+	// An answer that was compacted is digested as it was, by what the chain says of it.
 	empty := s.content(emptied, noList)
 	err = rows(ctx, tx, answerColumns+`ORDER BY id`, func(row scanner) error {
 		x, err := s.scan(row)
@@ -196,6 +197,7 @@ func (s seal) readPaid(ctx context.Context, tx *sql.Tx, done *audit.Done) (
 		answers = append(answers, x.audited())
 		return done.Restore(&answers[len(answers)-1], empty)
 	})
+
 	if err == nil {
 		err = rows(ctx, tx, chargeColumns+`ORDER BY id`, func(row scanner) error {
 			c, err := scanCharge(row)
@@ -203,6 +205,7 @@ func (s seal) readPaid(ctx context.Context, tx *sql.Tx, done *audit.Done) (
 			return err
 		})
 	}
+
 	if err == nil {
 		err = s.loadTerms(ctx, tx, answers)
 	}

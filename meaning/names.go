@@ -40,6 +40,7 @@ func (n *Namesakes) among(ctx context.Context, reader *upstream.Reader, snap *da
 	if n.of == snap && time.Since(n.at) < namesakesAge {
 		return n.list, nil
 	}
+
 	var values []planner.Value
 	for _, name := range snap.BareNames() {
 		values = append(values, planner.Value{Text: name})
@@ -50,6 +51,7 @@ func (n *Namesakes) among(ctx context.Context, reader *upstream.Reader, snap *da
 	if err != nil {
 		return nil, err
 	}
+
 	n.list = nil
 	for _, r := range rows {
 		n.list = append(n.list, r[0].Text)

@@ -57,6 +57,7 @@ func (o *Overloads) Candidates(ctx context.Context, reader *upstream.Reader, p *
 	if len(o.list) == 0 {
 		return nil, nil
 	}
+
 	var out []overload
 	uses := p.Uses()
 	for _, x := range o.list {
@@ -76,6 +77,7 @@ func (o *Overloads) applies(x overload, u row.Use) bool {
 	if u.Type {
 		return true
 	}
+
 	if !x.some && len(x.args) != len(u.Args) {
 		return false
 	}
@@ -172,6 +174,8 @@ func (o *Overloads) Own(ctx context.Context, ask Ask, reader *upstream.Reader, p
 	if err != nil || len(found) == 0 {
 		return err
 	}
+
+	// All of them are asked about at once.
 	var parts []string
 	for _, x := range found {
 		visible := map[byte]string{'f': "pg_function_is_visible", 'o': "pg_operator_is_visible",
@@ -182,10 +186,12 @@ func (o *Overloads) Own(ctx context.Context, ask Ask, reader *upstream.Reader, p
 	if err != nil || len(rows) == 0 {
 		return err
 	}
+
 	i := slices.IndexFunc(found, func(x overload) bool { return x.oid == rows[0][0] })
 	if i < 0 {
 		return fmt.Errorf("asked about overloads, the server speaks of others")
 	}
+
 	what := map[byte]string{'f': "function", 'o': "operator", 't': "type"}[found[i].kind]
 	return sqlstate.New(sqlstate.NotAnswerable, "a user-defined %s %s could be meant in the place of PostgreSQL's own",
 		what, found[i].name).

@@ -21,12 +21,14 @@ func MayRead(ctx context.Context, ask Ask, tables []parser.Table) error {
 	for _, t := range tables {
 		written := parser.QuoteLiteral(t.Written)
 		full := parser.QuoteLiteral(parser.QuoteIdent(t.Schema) + "." + parser.QuoteIdent(t.Name))
+
 		rows, err := ask(ctx, "SELECT pg_catalog.to_regclass("+written+")::pg_catalog.oid OPERATOR(pg_catalog.=) "+
 			"pg_catalog.to_regclass("+full+")::pg_catalog.oid, "+
 			"pg_catalog.has_table_privilege(pg_catalog.to_regclass("+full+"), 'SELECT')")
 		if err != nil {
 			return err
 		}
+
 		switch {
 		case len(rows) != 1 || len(rows[0]) != 2 || rows[0][0] != "t":
 			return sqlstate.New(sqlstate.NotAnswerable, "%s does not mean the table %s.%s in this session", t.Written,

@@ -9,19 +9,35 @@ import (
 const meanApart = 1.02
 
 // Mean returns E|noise| of component k before publication rounding, in F's units.
-func (n Noise) Mean(k int) float64 { return meanAbsolute(n.law(k)) }
+func (n Noise) Mean(k int) float64 {
+	if p, place := n.planeOf(k); p != nil && p.drawn {
+		return p.mean[place]
+	}
+	return meanAbsolute(n.law(k))
+}
 
 // law returns the scales of the Laplace values whose sum is the noise of component k with a normal one, and the σ of
-// that.
+// that. Of Laplace noise that is drawn on a plane of more than two components it is the law before that, which is
+// wider: given that all adds up to zero, the density of one is that multiplied by the density of the others' sum, which
+// falls with the distance from zero. Of two it is exact: both are one number, at both their rates.
 func (n Noise) law(k int) (scales []float64, sigma float64) {
 	c := n.cells[k]
 	g := step(c.exponent)
-	for _, v := range []int64{c.laplace, c.extra} {
-		if v > 0 {
-			scales = append(scales, float64(v)*g)
+	sigma = float64(c.sigma) * g
+	own := float64(c.laplace) * g
+	if p, place := n.planeOf(k); p != nil {
+		switch {
+		case !p.drawn:
+			sigma = p.sd[place]
+		case len(p.of) == 2:
+			own = p.sd[place] / math.Sqrt2
 		}
 	}
-	sigma = float64(c.sigma) * g
+	for _, b := range []float64{own, float64(c.extra) * g} {
+		if b > 0 {
+			scales = append(scales, b)
+		}
+	}
 	for _, d := range n.directions {
 		switch w := math.Abs(d.weights[k]); {
 		case w > 0 && d.scale > 0:

@@ -162,6 +162,7 @@ func (m mechanism) calibrate(r Request) (Calibration, error) {
 func (m mechanism) calibration(
 	r Request, n Noise, charged map[string]privacy.Loss, certificates []Certificate,
 ) (Calibration, error) {
+	n = r.bind(n)
 	c := Calibration{
 		Kind: m.kind, Assumption: assumption(certificates), Noise: n,
 		Losses: charged, Certificates: certificates, Error: r.error(n),

@@ -49,6 +49,23 @@ func (r Request) check() error {
 			return fmt.Errorf("secret %q: %w", c.Secret, err)
 		}
 	}
+	return r.checkSums()
+}
+
+// checkSums refuses totals of other components than the request's, and components in two of them.
+func (r Request) checkSums() error {
+	seen := make([]bool, len(r.Components))
+	for i, s := range r.Sums {
+		if s.Total == nil || len(s.Components) == 0 {
+			return fmt.Errorf("public total %d is of nothing", i)
+		}
+		for _, k := range s.Components {
+			if k < 0 || k >= len(seen) || seen[k] {
+				return fmt.Errorf("component %d is in several public totals or none", k)
+			}
+			seen[k] = true
+		}
+	}
 	return nil
 }
 

@@ -79,20 +79,37 @@ func (n Noise) missing(values []*big.Rat, sums []Sum) (rest []float64, with [][]
 			return nil, nil, nil, errors.New("a sum of nothing")
 		}
 		missing := new(big.Rat).Set(s.Total)
-		with[g] = make([]float64, len(values))
 		for _, k := range s.Components {
 			if k < 0 || k >= len(values) || seen[k] {
 				return nil, nil, nil, fmt.Errorf("component %d is in several sums or none", k)
 			}
 			seen[k] = true
 			missing.Sub(missing, values[k])
-			for l := range values {
-				with[g][l] += n.Covariance(k, l)
-			}
 		}
 		rest[g], _ = missing.Float64()
+		with[g] = n.withSum(s.Components)
 	}
 	return rest, with, seen, nil
+}
+
+// withSum is the covariance of the noise of each component with that of a sum: its own, where it is in the sum, and for
+// each direction what all of the sum has of it.
+func (n Noise) withSum(components []int) []float64 {
+	out := make([]float64, len(n.cells))
+	for _, k := range components {
+		sd := n.cells[k].sd()
+		out[k] = sd * sd
+	}
+	for _, d := range n.directions {
+		along := 0.0
+		for _, k := range components {
+			along += math.Ldexp(d.weights[k], n.cells[k].exponent)
+		}
+		for l, c := range n.cells {
+			out[l] += d.sd() * d.sd() * along * math.Ldexp(d.weights[l], c.exponent)
+		}
+	}
+	return out
 }
 
 // multipliers solves (A Σ Aᵀ) λ = rest.

@@ -122,8 +122,12 @@ func TestEigmExample(t *testing.T) {
 		t.Errorf("daum: %v", n)
 	}
 	if n := apgm([]constraint{{[]float64{3}, mat.NewSymDense(1, []float64{4})}}, .5); len(n) != 1 ||
-		math.Abs(n[0][0]-math.Sqrt(32)) > 1e-12 {
+		math.Abs(n[0][0]*n[0][0]-32) > 1e-12 {
 		t.Errorf("apgm: %v", n)
+	}
+	lines = apgm(cs, 1/math.Sqrt(2*math.Log(1250)))
+	if a, b := along(lines, 1, 2), along(lines, 2, -1); math.Abs(a-18.52) > .005 || math.Abs(b-3.52) > .005 {
+		t.Errorf("apgm of a vector: %g and %g", a, b)
 	}
 }
 
@@ -320,25 +324,6 @@ func TestNoNoise(t *testing.T) {
 	}
 	if l := c.Losses["income"]; l.Within(r.Budget) {
 		t.Errorf("by noise alone it is nearly bare, but is charged %+v", l)
-	}
-}
-
-// One value: APGM is what DauM and the optimal mechanism are.
-func TestApgmIsForOneValue(t *testing.T) {
-	r := Request{Budget: budget(.2, .001), Components: []Component{{Lattice: 1, Unit: 1}},
-		Families: []sensitivity.Family{single{}}, Shifts: []sensitivity.Shift{{Secret: "s", Along: []float64{10},
-			Beside: []float64{.1}}}}
-	a, b := calibrated(t, Apgm, r), calibrated(t, OptimalGaussian, r)
-	if math.Abs(a.SD[0]-b.SD[0]) > 1e-6*a.SD[0] {
-		t.Errorf("apgm %g, optimal %g", a.SD[0], b.SD[0])
-	}
-	// No more than needed by noise alone, no less than if covariances were equal: variance is 100 to 120.
-	kappa := privacy.Kappa(r.Budget)
-	if least, most := math.Sqrt(100/kappa/kappa-120), 1.2*10/kappa; a.SD[0] < least || a.SD[0] > most {
-		t.Errorf("apgm %g, between %g and %g", a.SD[0], least, most)
-	}
-	if c, err := Calibrate(t.Context(), Apgm, income(1, .001)); err == nil {
-		t.Errorf("five values: %v", c.SD)
 	}
 }
 

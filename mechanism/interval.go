@@ -24,30 +24,26 @@ func (n Noise) HalfWidth(k int, confidence float64) float64 {
 	}
 	c := n.cells[k]
 	g := step(c.exponent)
-	var scales []float64
-	if c.laplace > 0 {
-		scales = append(scales, float64(c.laplace)*g)
-	}
-	if c.extra > 0 {
-		scales = append(scales, float64(c.extra)*g)
-	}
-
-	// Normal parts of all directions are one; Laplace parts stay apart.
-	sigma := float64(c.sigma) * g
-	rounding := g * 2
+	scales, sigma := n.law(k)
+	rounding := 2*g + math.Pow10(-c.digits)/2
 	for _, d := range n.directions {
-		w := math.Abs(d.weights[k])
-		switch {
-		case w > 0 && d.scale > 0:
-			scales = append(scales, float64(d.scale)*w*g)
-		case w > 0:
-			sigma = math.Hypot(sigma, float64(d.sigma)*w*g)
+		if w := math.Abs(d.weights[k]); w > 0 && d.scale == 0 {
 			rounding += g * (1 + w)
 		}
 	}
 
+	// What rounding takes from a public total is shared out in proportion to the noise, and then to whole units.
+	if p, place := n.planeOf(k); p != nil {
+		total := 0.0
+		for _, sd := range p.sd {
+			total += sd * sd
+		}
+		share := p.sd[place] * p.sd[place] / total
+		rounding += math.Pow10(-c.digits) * (1 + share*float64(len(p.of))/2)
+	}
+
 	// A discrete part is a continuous one moved by at most a step; rounding F to the grid moves it by half of one.
-	return halfWidth(scales, sigma, confidence, g) + rounding + g*float64(len(scales)) + math.Pow10(-c.digits)/2
+	return halfWidth(scales, sigma, confidence, g) + rounding + g*float64(len(scales))
 }
 
 // halfWidth is where twoSided falls to 1-confidence, from above. resolution is a length that does not matter. It sorts

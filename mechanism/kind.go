@@ -15,7 +15,7 @@ const (
 	Eigm                   Kind = "eigm"                    // what the variance of each eigenvector lacks
 	Daum                   Kind = "daum"                    // what the variance along the direction lacks
 	OptimalGaussian        Kind = "optimal-gaussian"        // the least normal noise that one answer needs
-	Apgm                   Kind = "apgm"                    // the same for one value
+	Apgm                   Kind = "apgm"                    // what the covariance lacks, attribute by attribute
 	MarkovQuilt            Kind = "markov-quilt"            // Laplace noise for a network of parameters
 )
 

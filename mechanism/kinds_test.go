@@ -77,10 +77,7 @@ func (w broad) Covariance(x float64) sensitivity.Covariance {
 func TestOutputLawOfEveryKind(t *testing.T) {
 	for i, kind := range Kinds()[1:] {
 		t.Run(string(kind), func(t *testing.T) {
-			components := 3
-			if kind == Apgm {
-				components = 1
-			}
+			const components = 3
 			c := calibrated(t, kind, everyKind(kind, components))
 			for k := range c.Noise.cells {
 				c.Noise.cells[k].digits = 6 // to see the noise, not its rounding
@@ -198,10 +195,7 @@ func TestEveryKindRefuses(t *testing.T) {
 		if kind == MarkovQuilt {
 			continue // TestMarkovQuiltRefuses
 		}
-		components := 2
-		if kind == Apgm {
-			components = 1
-		}
+		const components = 2
 		for name, spoil := range map[string]func(*Request){
 			"nothing wrong":    func(*Request) {},
 			"empty Ψ":          func(r *Request) { r.Shifts, r.Families = nil, nil },

@@ -32,7 +32,9 @@ type Line struct {
 	Along   []float64
 }
 
-// Law describes the noise.
+// Law describes the noise as it is drawn. Where public totals bind a release, its law is this one given that the noise
+// of a total's components adds up to zero; of every weighted sum of values this is the wider law, see
+// docs/theory/calibration.md.
 func (n Noise) Law() Law {
 	l := Law{Own: make([]Own, len(n.cells))}
 	for k, c := range n.cells {

@@ -13,6 +13,7 @@ import (
 type Noise struct {
 	cells      []cell
 	directions []direction
+	planes     []hyperplane // public totals that bind it; no component is on two
 }
 
 // cell is the noise of one component, in steps of its grid. Exactly one of laplace and sigma is positive. What extra
@@ -116,24 +117,40 @@ func (n Noise) valid() bool {
 	return len(n.cells) > 0
 }
 
-// sd returns the standard deviation of the noise of component k, in F's units: √(2t²) for Laplace noise of scale t (the
-// discrete one has 1/6 of a squared step less), σ for Gaussian noise (the discrete one has no more).
+// sd returns the standard deviation of the noise of component k of a release, in F's units: √(2t²) for Laplace noise of
+// scale t (the discrete one has 1/6 of a squared step less), σ for Gaussian noise (the discrete one has no more), and
+// of what a public total binds, what that leaves.
 func (n Noise) sd(k int) float64 {
-	c := n.cells[k]
-	sd := math.Hypot(math.Sqrt2*math.Hypot(float64(c.laplace), float64(c.extra)), float64(c.sigma))
-	for _, d := range n.directions {
-		sd = math.Hypot(sd, d.sd()*d.weights[k])
+	own := n.cells[k].sd()
+	if p, place := n.planeOf(k); p != nil {
+		own = p.sd[place]
 	}
-	return math.Ldexp(sd, c.exponent)
+	return n.beside(k, own)
+}
+
+// sd returns the standard deviation of the noise that is drawn for the component alone, in its units.
+func (c cell) sd() float64 {
+	return math.Ldexp(math.Hypot(math.Sqrt2*math.Hypot(float64(c.laplace), float64(c.extra)), float64(c.sigma)),
+		c.exponent)
+}
+
+// beside adds what the directions have of component k to a standard deviation of its own.
+func (n Noise) beside(k int, own float64) float64 {
+	for _, d := range n.directions {
+		own = math.Hypot(own, math.Ldexp(d.sd()*d.weights[k], n.cells[k].exponent))
+	}
+	return own
 }
 
 // sd returns the standard deviation of y, in its own steps.
 func (d direction) sd() float64 { return math.Hypot(math.Sqrt2*float64(d.scale), float64(d.sigma)) }
 
-// Covariance returns the covariance of the noise of components k and l, in F's units.
+// Covariance returns the covariance of the noise that is drawn for components k and l, in F's units, before public
+// totals bind it.
 func (n Noise) Covariance(k, l int) float64 {
 	if k == l {
-		return n.sd(k) * n.sd(k)
+		sd := n.beside(k, n.cells[k].sd())
+		return sd * sd
 	}
 	total := 0.0
 	for _, d := range n.directions {
@@ -146,10 +163,26 @@ func (n Noise) Covariance(k, l int) float64 {
 func (n Noise) draw(s *source) (own, shared []int64) {
 	own, shared = make([]int64, len(n.cells)), make([]int64, len(n.directions))
 
+	drawn := make([]bool, len(n.cells))
+	for _, p := range n.planes {
+		if !p.drawn {
+			continue
+		}
+		scales := make([]int64, len(p.of))
+		for i, k := range p.of {
+			scales[i], drawn[k] = n.cells[k].laplace, true
+		}
+		for i, v := range s.drawZero(scales) {
+			own[p.of[i]] = v
+		}
+	}
+
 	for k, c := range n.cells {
-		if c.laplace > 0 {
+		switch {
+		case drawn[k]:
+		case c.laplace > 0:
 			own[k] = s.laplace(uint64(c.laplace))
-		} else {
+		default:
 			own[k] = s.gaussian(uint64(c.sigma))
 		}
 		if c.extra > 0 {
@@ -191,6 +224,9 @@ const floorShare = 1.0 / 1024
 // Size is how many bytes the noise keeps alive, about.
 func (n Noise) Size() int {
 	size := 48 * len(n.cells)
+	for _, p := range n.planes {
+		size += 128 + 24*len(p.of)
+	}
 	for _, d := range n.directions {
 		size += 128 + 8*len(d.weights)
 	}

@@ -18,7 +18,7 @@ var designs = []mechanism{
 	inherent(Eigm, maxInherent, eigm),
 	inherent(Daum, maxInherent, daum),
 	optimalGaussian(),
-	inherent(Apgm, 1, apgm),
+	inherent(Apgm, maxInherent, apgm),
 	markovQuilt,
 }
 

@@ -49,21 +49,33 @@ func (n Noise) Release(random io.Reader, s Statistics) (Release, error) {
 	}
 
 	// All noise is drawn by itself: how many random numbers it takes says nothing of the values.
-	src := newSource(random, 2*len(n.cells)+len(n.directions))
+	draws := 2*len(n.cells) + len(n.directions)
+	for _, p := range n.planes {
+		draws += triesOnPlane * len(p.of)
+	}
+	src := newSource(random, draws)
 	own, shared := n.draw(src)
 	if src.err != nil {
 		return Release{}, fmt.Errorf("release: %w", src.err)
 	}
 
 	// Value and noise are added on the grid, where the sum is exact; then it is rounded for people.
+	grid := make([]*big.Int, len(values))
+	for k, c := range n.cells {
+		grid[k] = toGrid(values[k], c.exponent)
+	}
+	for _, p := range n.planes {
+		if p.drawn {
+			p.project(grid)
+		}
+	}
 	r := Release{values: make([]string, len(values))}
 	for k, c := range n.cells {
 		if hook.CoarseNoise && c.exponent < 0 {
 			own[k] = own[k] >> -c.exponent << -c.exponent
 			c.digits += 6
 		}
-		sum := toGrid(values[k], c.exponent)
-		sum.Add(sum, big.NewInt(own[k]))
+		sum := grid[k].Add(grid[k], big.NewInt(own[k]))
 		for i, d := range n.directions {
 			sum.Add(sum, times(d.weights[k], shared[i]))
 		}

@@ -29,6 +29,9 @@ type Request struct {
 	// Quilts are those of secrets that are parameters of a network; a request has either these or other secrets. Widths
 	// are in Σ_k |x_k|/u_k, u_k the units.
 	Quilts []sensitivity.Quilt
+	// Sums are public totals that F has whatever the secrets are; no component is in two. What is released is brought
+	// to them by SummingTo, and noise may be drawn given them.
+	Sums []Sum
 	// Joint: the release stands in a joint account, which needs normal noise in every component and counts the
 	// randomness of the data.
 	Joint bool

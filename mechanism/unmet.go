@@ -66,8 +66,6 @@ func unmetNormal(kind Kind, most int, r Request) error {
 	switch {
 	case r.Budget.Epsilon > maxGaussianEpsilon:
 		return unmet(kind, withoutLimit)
-	case most == 1 && m > 1:
-		return unmet(kind, fmt.Sprintf("it has noise for one value only, and the statement has %d", m))
 	case most > 0 && m > most:
 		return unmet(kind, fmt.Sprintf("it has noise for up to %d values, and the statement has %d", most, m))
 	}

@@ -19,8 +19,8 @@ func TestRefusalsNameTheirReason(t *testing.T) {
 		failure    float64 // of what is known of the movement
 		longer     float64 // times as far as usual; 0: 1
 	}{
-		{kind: Apgm, components: 3, epsilon: 1, delta: .001, want: "one value only, and the statement has 3"},
 		{kind: Apgm, components: 1, epsilon: 1, want: needsDelta},
+		{kind: Apgm, components: 201, epsilon: 1, delta: .001, want: "for up to 200 values, and the statement has 201"},
 		{kind: Daum, components: 2, epsilon: 1, want: needsDelta},
 		{kind: ExpmGaussian, components: 2, epsilon: 1, want: needsDelta},
 		{kind: Directional, components: 2, epsilon: 1, want: needsDelta},

@@ -89,6 +89,8 @@ func (q quadratic) largest() float64 {
 			out = math.Max(out, math.Abs(q.at(x, y)))
 		}
 	}
+
+	// The corners, the extremes along each edge, and the one inside.
 	for _, x := range q.x {
 		for _, y := range q.y {
 			try(x, y)
@@ -96,6 +98,7 @@ func (q quadratic) largest() float64 {
 			try(x, -(w[aggregate.Y]+w[aggregate.XY]*x)/(2*w[aggregate.YY]))
 		}
 	}
+
 	det := 4*w[aggregate.XX]*w[aggregate.YY] - w[aggregate.XY]*w[aggregate.XY]
 	x := (w[aggregate.XY]*w[aggregate.Y] - 2*w[aggregate.YY]*w[aggregate.X]) / det
 	y := (w[aggregate.XY]*w[aggregate.X] - 2*w[aggregate.XX]*w[aggregate.Y]) / det

@@ -90,6 +90,7 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 		if signs != nil && signs[class] < 0 {
 			way, back = back, way
 		}
+
 		var layers []sensitivity.Unseen
 		shared := m.shared(c, class)
 		more, never := m.hardlySeen(c, class, shared)
@@ -101,6 +102,7 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 					layers[i].Sign = signs[class]
 				}
 			}
+
 			u := &layers[i]
 			if !m.oneWay(comp) {
 				u.Sign = 0
@@ -109,6 +111,8 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 			u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, comp.Cell), append(u.Size, many*each[k].own)
 			u.Shown = append(u.Shown, !never[[2]int{i, comp.Cell}])
 		}
+
+		// What is in fewer cells than there are rows is a box.
 		for _, u := range layers {
 			if u.Rows < u.Cells() {
 				rows = append(rows, u)
@@ -119,6 +123,7 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 			}
 		}
 	}
+
 	beside = moved[0]
 	for k, v := range moved[1] {
 		if signs == nil || !m.oneWay(m.Components[k]) {

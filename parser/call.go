@@ -72,6 +72,8 @@ func (r *reader) typeName(n *pg.Node, t *pg.TypeName) (string, error) {
 		return "", r.refuse(n, "Cast to "+strings.Join(castTypes, ", ")+".",
 			"a cast to %s cannot be evaluated on protected rows", name)
 	}
+
+	// The listed types have whole numbers for modifiers; an interval's are bits, which say what it leaves out.
 	if len(t.Typmods) == 0 {
 		return "pg_catalog." + QuoteIdent(name), nil
 	}

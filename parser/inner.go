@@ -57,6 +57,8 @@ func (c *Cut) owns(n *pg.Node) bool {
 			other = other || sub
 			return !other
 		}
+
+		// A column without a qualifier may be of a query that stands further in.
 		var q []string
 		for _, f := range ref.Fields[:len(ref.Fields)-1] {
 			q = append(q, f.GetString_().GetSval())

@@ -103,15 +103,19 @@ func (c *Cut) counting(x, where Expr, source string, position int) *Cut {
 		c.modes = append(c.modes, source)
 		number = len(c.modes)
 	}
+
 	m := &Cut{Sources: c.Sources, Where: where, Keys: slices.Clone(c.Keys), Position: c.Position,
 		Alias: fmt.Sprintf("fugu mode %d", number), from: &pg.Node{}}
 	if m.Alias == c.Alias {
 		m.Alias += " of it"
 	}
+
+	// A key that the statement calls so keeps its name.
 	value := "fugu value"
 	for slices.ContainsFunc(c.Keys, func(k Key) bool { return k.Name == value }) {
 		value += " "
 	}
+
 	m.Keys = append(m.Keys, Key{Expr: x, Name: value, Source: SQL(x, "", nil), Position: position, Mode: true})
 	m.Aggregates = []Aggregate{
 		{Func: "count", Name: "fugu aggregate 1", Source: "count(*) of " + source, Position: position},

@@ -15,12 +15,15 @@ func Ordered(c *Cut) *Cut {
 	for i := range order {
 		order[i] = i
 	}
+
+	// Keys are ordered as they read, and the sets follow them.
 	slices.SortStableFunc(order, func(a, b int) int {
 		return strings.Compare(SQL(c.Keys[a].Expr, "t", nil), SQL(c.Keys[b].Expr, "t", nil))
 	})
 	for _, old := range order {
 		out.Keys = append(out.Keys, c.Keys[old])
 	}
+
 	moved := func(list []int) []int {
 		places := make([]int, len(list))
 		for i, old := range list {
@@ -28,6 +31,7 @@ func Ordered(c *Cut) *Cut {
 		}
 		return places
 	}
+
 	out.Sets, out.Groupings = slices.Clone(c.Sets), slices.Clone(c.Groupings)
 	for i, set := range out.Sets {
 		out.Sets[i] = moved(set)

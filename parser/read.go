@@ -144,6 +144,7 @@ func (r *reader) caseExpr(c *pg.CaseExpr) (Expr, error) {
 			return nil, err
 		}
 	}
+
 	for _, n := range c.Args {
 		w := n.GetCaseWhen()
 		arm, err := r.exprs([]*pg.Node{w.Expr, w.Result})
@@ -152,6 +153,7 @@ func (r *reader) caseExpr(c *pg.CaseExpr) (Expr, error) {
 		}
 		out.Whens = append(out.Whens, When{arm[0], arm[1]})
 	}
+
 	if c.Defresult != nil {
 		if out.Else, err = r.expr(c.Defresult); err != nil {
 			return nil, err

@@ -206,6 +206,7 @@ func (s *statistic) deviation(t Table) string {
 	together := ""
 	for i, c := range t.Classes {
 		sum, squares := s.part(func(f *pg.FuncCall) string { return s.within(f, c.Where) })
+
 		// What too few rows of a class have is NULL, and counts as of the class with the greatest rate.
 		sum, squares = "COALESCE("+sum+", 0)", "COALESCE("+squares+", 0)"
 		variance += fmt.Sprintf(" + (%s) * %s + (%s) * (%s) ^ 2", r.of(c, rateOfClass+" - "+most), squares,
@@ -216,6 +217,7 @@ func (s *statistic) deviation(t Table) string {
 			together = ""
 		}
 	}
+
 	// It is below 0 by rounding alone.
 	return "CASE WHEN " + s.told + " IS NULL THEN NULL ELSE pg_catalog.sqrt(pg_catalog.abs(" + variance + ")) END"
 }

@@ -28,8 +28,11 @@ func Inline(sql string, first int, values [][]byte) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("writing values into a statement: %w", err)
 	}
+
 	var b strings.Builder
 	at := 0
+
+	// What stands between two parameters is taken over as it is.
 	for _, t := range scan.Tokens {
 		if t.Token != pg.Token_PARAM {
 			continue

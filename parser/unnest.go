@@ -45,6 +45,7 @@ func unnest(r Relation, alias *pg.Alias) (*pg.Node_RangeFunction, error) {
 		}
 		as.Colnames = append(as.Colnames, pg.MakeStrNode(name))
 	}
+
 	// The call, and no column definitions.
 	list := &pg.List{Items: []*pg.Node{{Node: &pg.Node_FuncCall{FuncCall: call}}, {}}}
 	return &pg.Node_RangeFunction{RangeFunction: &pg.RangeFunction{

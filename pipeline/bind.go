@@ -14,7 +14,6 @@ import (
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/quote"
-	"fugu/sqlstate"
 	"fugu/upstream"
 	"fugu/wire"
 )
@@ -40,7 +39,20 @@ func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 	return bound, err
 }
 
+// stale reports whether the statement was planned under a snapshot that is not in force any more, and it matters. What
+// EXECUTE finds is planned when it is found.
+func (s *statement) stale() bool {
+	depends := s.plan != nil && !s.prepare || s.masked || len(s.twins) > 0
+	return depends && s.plain == nil && s.execute == nil && !s.session.engine.serves(s.snapshot) &&
+		!hook.StaleStatements
+}
+
 func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
+	if s.stale() {
+		if err := s.again(ctx); err != nil {
+			return wire.Bound{}, err
+		}
+	}
 	switch {
 	case s.plain != nil:
 		return wire.Bound{Notices: []wire.Notice{{
@@ -48,10 +60,6 @@ func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 			Hint:    "Rows of a protected table are not shown; the policy offers its reference instead."}}}, nil
 	case s.execute != nil:
 		return s.run(ctx, b)
-	case (s.plan != nil && !s.prepare || s.masked || len(s.twins) > 0) && !s.session.engine.serves(s.snapshot) &&
-		!hook.StaleStatements:
-		return wire.Bound{}, sqlstate.New(sqlstate.FeatureNotSupported, "the policy has changed since the statement "+
-			"was prepared").WithHint("Prepare it again.")
 	case s.plan == nil || s.prepare:
 		return wire.Bound{}, nil
 	}
@@ -147,7 +155,7 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, how parser.Expla
 	if s.session.last, err = q.Told(ctx, a); err != nil {
 		return wire.Bound{}, err
 	}
-	s.remember(b, set, contents)
+	s.remember(lasting(b.Formats, b.Values), set, contents)
 	bound.Notices = notices(ctx, q, a, set.notices)
 	if set.estimates {
 		if err := estimated(ctx, q, &bound, s.session.last); err != nil {
@@ -200,6 +208,23 @@ func (s *statement) question(ctx context.Context, b wire.Binding, set settings, 
 		})
 	}
 	return s.session.engine.desk.Question(ctx, s.snapshot.known, a)
+}
+
+// textParam returns the text form of the client's parameter n, nil for NULL.
+func textParam(types *pgtype.Map, b wire.Binding, n int, oid uint32) ([]byte, error) {
+	if n > len(b.Values) {
+		return nil, quote.NoParameter(n)
+	}
+
+	// One format is of all parameters, and none is text (protocol, Bind).
+	format := int16(pgtype.TextFormatCode)
+	switch {
+	case len(b.Formats) == 1:
+		format = b.Formats[0]
+	case len(b.Formats) > 1:
+		format = b.Formats[n-1]
+	}
+	return quote.Text(types, n, oid, format, b.Values[n-1])
 }
 
 // meansWhatItSays refuses a statement whose names have come to mean something else.

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 
 	"fugu/answer"
@@ -20,13 +21,18 @@ type lastAsked struct {
 	contents  []string
 }
 
-// remember keeps what was asked. The values of a binding are the wire's, and last no longer than the statement.
+// remember keeps what was asked, of a binding that lasts.
 func (s *statement) remember(b wire.Binding, set settings, contents []string) {
-	values := make([][]byte, len(b.Values))
-	for i, v := range b.Values {
-		values[i] = bytes.Clone(v)
+	s.session.asked = lastAsked{s, b.Formats, b.Values, set, contents}
+}
+
+// lasting is a binding that may be kept: the values of one are the wire's, and last no longer than the statement.
+func lasting(formats []int16, values [][]byte) wire.Binding {
+	b := wire.Binding{Formats: slices.Clone(formats), Values: make([][]byte, len(values))}
+	for i, v := range values {
+		b.Values[i] = bytes.Clone(v)
 	}
-	s.session.asked = lastAsked{s, slices.Clone(b.Formats), values, set, contents}
+	return b
 }
 
 // question is the question of the session's last answer; nil: there is none. What it reads is public: the reader's
@@ -60,9 +66,15 @@ func (s *session) noiseLaw(ctx context.Context) ([][]planner.Value, error) {
 	return virtual.NoiseLaw(s.last.Answer.ID, parts), err
 }
 
-// estimated puts estimates into a result in place of what was released, and says so.
+// estimated puts estimates into a result in place of what was released, and says so. Of an answer that has none, which
+// is paid for, the result is what was released, and a notice says that.
 func estimated(ctx context.Context, q *answer.Question, bound *wire.Bound, told answer.Told) (err error) {
 	e, err := q.Estimates(ctx, told.Answer)
+	if errors.Is(err, answer.ErrUnsolved) {
+		message, hint := virtual.UnsolvedNotice()
+		bound.Notices = append(bound.Notices, wire.Notice{Message: "fugu: " + message, Hint: hint})
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ func (s *session) find(ctx context.Context, ask meaning.Ask, name string) (f *fo
 	if !ok {
 		return nil, true, nil
 	}
+
 	snap := s.engine.snapshot.Load()
 	var types []string
 	for _, r := range rows {
@@ -40,6 +41,7 @@ func (s *session) find(ctx context.Context, ask meaning.Ask, name string) (f *fo
 			types = append(types, r[1])
 		}
 	}
+
 	t, err := s.reopen(ctx, snap, original, len(types))
 	if err != nil {
 		return nil, true, err

@@ -9,8 +9,6 @@ import (
 	"fugu/parser/lex"
 	"fugu/parser/shadow"
 	"fugu/planner"
-	"fugu/policy"
-	"fugu/sqlstate"
 	"fugu/twin/told"
 	"fugu/upstream"
 )
@@ -147,18 +145,10 @@ func (p planning) plan(ctx context.Context, st *parser.Statement, paramTypes []u
 // planPlain has a statement that lists rows of a protected table list those of its reference, where the policy offers
 // them.
 func (p planning) planPlain(st *parser.Statement, t template) (_ template, err error) {
-	t.plain = p.Snapshot.Find(st.Plain.Table.Schema, st.Plain.Table.Name)
+	if t.plain, err = p.Listed(st.Plain); err != nil {
+		return t, err
+	}
 	t.policy = t.plain.Policy
-	if t.plain.Table.AtLeast > 0 {
-		return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the twin of %s are not listed", st.Plain.Table).
-			WithHint("Aggregate them: count, sum, avg and the like, with WHERE and GROUP BY. The policy's owner can " +
-				"write twin: {rows: shown}.").At(st.Plain.Position)
-	}
-	if t.plain.Config.PlainRows != policy.ReferenceRows {
-		return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s are not shown", st.Plain.Table).
-			WithHint("Aggregate them: count, sum or avg, with WHERE and GROUP BY. The policy's plain_rows can offer " +
-				"reference rows instead.").At(st.Plain.Position)
-	}
 	t.text, err = st.RewritePlain(t.plain.Reference.Schema, t.plain.Reference.Name)
 	return t, err
 }

@@ -26,10 +26,12 @@ func (p planning) planPrepare(ctx context.Context, st *parser.Statement, t templ
 	if err != nil {
 		return t, err
 	}
+
 	t.prepare, t.params = true, len(t.types)
 	if t.plan, err = planner.New(ctx, st, p.Snapshot, p.reader, declared); err != nil {
 		return t, err
 	}
+
 	types, err := p.typeNames(ctx, t.plan.ParamTypes[:t.plan.ClientParams])
 	if err != nil {
 		return t, err

@@ -34,7 +34,7 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 	if by.binding, ok = bindingKey(formats, values); ok && s.serial > 0 {
 		if r, ok := s.snapshot.recalled.Get(by); ok {
 			s.session.last = r.told
-			s.remember(wire.Binding{Formats: formats, Values: values}, settings{confidence: defaultConfidence}, nil)
+			s.remember(r.bound, settings{confidence: defaultConfidence}, nil)
 			return wire.Bound{Values: r.values, Notices: s.introduce()}, true
 		}
 	}
@@ -61,8 +61,9 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 
 	// It was told: fugu.last_release shows it, and the next binding of these bytes finds it sooner.
 	s.session.last = told
-	s.remember(wire.Binding{Formats: formats, Values: values}, settings{confidence: defaultConfidence}, nil)
-	if r := (recalled{told, arrays}); ok && s.serial > 0 && q.Epoch() == by.epoch {
+	bound := lasting(formats, values)
+	s.remember(bound, settings{confidence: defaultConfidence}, nil)
+	if r := (recalled{told, bound, arrays}); ok && s.serial > 0 && q.Epoch() == by.epoch {
 		s.snapshot.recalled.Add(by, r, by.size()+r.size())
 	}
 	return wire.Bound{Values: arrays, Notices: s.introduce()}, true
@@ -96,6 +97,8 @@ func bindingKey(formats []int16, values [][]byte) (key string, ok bool) {
 	if len(values) == 0 {
 		return "", true
 	}
+
+	// Nobody is to fill the memory with long bindings.
 	n := 2 * len(formats)
 	for _, v := range values {
 		n += 4 + len(v)
@@ -103,6 +106,7 @@ func bindingKey(formats []int16, values [][]byte) (key string, ok bool) {
 	if n > bindingBytes {
 		return "", false
 	}
+
 	b := make([]byte, 0, n+2)
 	b = binary.BigEndian.AppendUint16(b, uint16(len(formats)))
 	for _, f := range formats {

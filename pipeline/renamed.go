@@ -43,6 +43,7 @@ func (p planning) renamed(ctx context.Context, key planKey, statements []*parser
 	if !ok {
 		return template{}, false, nil
 	}
+
 	var uses []parser.TwinUse
 	params := 0
 	for _, st := range statements {
@@ -53,12 +54,14 @@ func (p planning) renamed(ctx context.Context, key planKey, statements []*parser
 	if t.twins, err = p.built.Tables(ctx, p.reader, p.Snapshot.Snapshot, uses); err != nil {
 		return template{}, false, err
 	}
+
+	// Another text of the same shape need not be parsed, unless one of its strings could mean anything to a mask.
 	if found, ok := lex.Constants(key.sql); ok && splice.Plain && !p.Shadows().Touches(splice.Text) {
 		by := planKey{sql: lex.Shape(key.sql, found), means: key.means}
 		sh := shape{t, splice.Edits, found}
 		p.shapes.Add(by, sh, by.size()+sh.size())
 	}
-	return t.renames(splice, paramTypes), true, nil
+	return t.renames(key.sql, splice, paramTypes), true, nil
 }
 
 // reshaped is what a text comes to of which another was planned that differs by constants alone.
@@ -79,12 +82,12 @@ func (s *Snapshot) reshaped(key planKey, paramTypes []uint32) (template, bool) {
 	if s.Shadows().Touches(splice.Text) { // by a word in a string: whoever parses it may find more to do
 		return template{}, false
 	}
-	return sh.renames(splice, paramTypes), true
+	return sh.renames(key.sql, splice, paramTypes), true
 }
 
 // renames is the template for one text.
-func (t template) renames(splice parser.Splice, paramTypes []uint32) template {
-	t.masked, t.text, t.splice = true, splice.Text, &splice
+func (t template) renames(sql string, splice parser.Splice, paramTypes []uint32) template {
+	t.masked, t.source, t.text, t.splice = true, sql, splice.Text, &splice
 	t.types, t.params = paramTypes, max(t.params, len(paramTypes))
 	return t
 }

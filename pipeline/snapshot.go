@@ -2,12 +2,14 @@ package pipeline
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync/atomic"
 
 	"fugu/answer"
 	"fugu/dataset"
 	"fugu/internal/cache"
 	"fugu/policy"
+	"fugu/wire"
 )
 
 // Sizes of the caches. What is in them depends on texts, parameters and policy only; what does not fit is worked out
@@ -41,6 +43,15 @@ func newSnapshot(loaded *dataset.Snapshot, policies []*policy.Policy) (*Snapshot
 		recalled: cache.New[recalledBy, recalled](recalledEntries, recalledBytes)}, nil
 }
 
+// fingerprints are those of the policies, with their datasets, in order.
+func (s *Snapshot) fingerprints() (out []string) {
+	for _, p := range s.Policies {
+		out = append(out, p.Dataset+" "+p.Fingerprint)
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Sizes of the cache of what was recalled, and of one binding that it knows, in bytes.
 const (
 	recalledEntries = 4096
@@ -53,7 +64,8 @@ const (
 // snapshot whose policy it is of.
 type recalled struct {
 	told   answer.Told
-	values [][]byte // not changed
+	bound  wire.Binding // by the client, whoever it was; not changed
+	values [][]byte     // that stand in the place of protected tables; not changed
 }
 
 // recalledBy is all that the answer depends on where settings are as the policy has them: the plan, the data, whose
@@ -67,8 +79,8 @@ type recalledBy struct {
 
 // size is how many bytes it keeps alive, about.
 func (r recalled) size() int {
-	n := 2*structBytes + r.told.Size()
-	for _, v := range r.values {
+	n := 3*structBytes + r.told.Size() + 2*len(r.bound.Formats)
+	for _, v := range slices.Concat(r.values, r.bound.Values) {
 		n += 24 + len(v)
 	}
 	return n

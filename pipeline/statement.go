@@ -1,7 +1,11 @@
 package pipeline
 
 import (
+	"context"
+	"slices"
+
 	"fugu/parser"
+	"fugu/sqlstate"
 	"fugu/wire"
 )
 
@@ -89,3 +93,40 @@ var (
 	_ wire.Relayer = (*statement)(nil)
 	_ wire.Counted = (*statement)(nil)
 )
+
+// again plans a statement anew that was planned under an earlier snapshot: one that is bound while the policies are
+// read again, or was prepared before. Where the policies are what they were, and the guest would be sent the same text
+// with the same parameters, it is the statement that the client would have by preparing it again, and takes its place.
+// Otherwise it is refused: whoever prepared it did so under other rules.
+func (s *statement) again(ctx context.Context) error {
+	changed := sqlstate.New(sqlstate.FeatureNotSupported, "the policy has changed since the statement was prepared").
+		WithHint("Prepare it again.")
+	snap := s.session.engine.snapshot.Load()
+	if s.session.engine.closed.Load() || !slices.Equal(snap.fingerprints(), s.snapshot.fingerprints()) {
+		return changed
+	}
+	if err := snap.Admits(s.session.user); err != nil {
+		return err
+	}
+
+	// What its names mean would have to be asked, where they may mean something else: that is for the client to begin.
+	if s.source == "" || s.means != "" || len(s.session.doubtful(ctx, snap, s.source)) > 0 {
+		return changed
+	}
+
+	templates, err := s.session.planning(snap).templates(ctx, s.source, s.types)
+	if err != nil || len(templates) != 1 {
+		return changed
+	}
+	next := &statement{template: templates[0], session: s.session, snapshot: snap}
+	if next.text != s.text || next.params != s.params || !slices.Equal(next.ParamTypes(), s.ParamTypes()) {
+		return changed
+	}
+	if err := s.session.allowed(next.template); err != nil {
+		return err
+	}
+	start := s.start // it is of a text that may have held others before it
+	s.template, s.snapshot = next.template, snap
+	s.start = start
+	return nil
+}

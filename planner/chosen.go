@@ -134,6 +134,7 @@ func (b *Bound) choice(
 		own := b.description(reference)
 		own.aggregate(a)
 		d.apart = append(d.apart, own.apart...)
+
 		// Aggregates of one text are described by it, each for itself and none twice.
 		if text := strings.Join(own.texts, "; "); !seen[text] {
 			d.roots, seen[text] = append(d.roots, own.roots...), true
@@ -333,6 +334,7 @@ func (d *description) node(e parser.Expr) {
 		}
 		return
 	}
+
 	// What follows from the day, or another unit, tells no more of rows than that does.
 	if unit, _, ok := d.b.coarse(e); ok && !d.told {
 		d.apart = append(d.apart, tells{columns(unit)[0].Rel, parser.SQL(unit, "t", nil)})

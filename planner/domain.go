@@ -198,12 +198,15 @@ func (b *Bound) reachable(src *parser.Source) string {
 		if !ok || equal.Op != "=" {
 			continue
 		}
+
+		// Either side may be the ordinary table's.
 		for _, side := range [][2]parser.Expr{{equal.L, equal.R}, {equal.R, equal.L}} {
 			own, other := columns(side[0]), columns(side[1])
 			unlisted := slices.ContainsFunc(other, func(c parser.Column) bool { return !b.listed(c) })
 			if len(own) == 0 || !ofOnly(own, src.Rel) || len(other) == 0 || unlisted {
 				continue
 			}
+
 			if from, ok, err := b.preimage(side[1], Key{}); ok && err == nil {
 				where := forms{where: b.filters(side[1])}.whereSQL(b.number)
 				beside := parser.SelectSQL([]string{b.sql(side[1])}, from, where, nil)

@@ -64,11 +64,14 @@ func (b *Bound) Undeclared(ctx context.Context, ref Querier, choice Choice) (boo
 		if err != nil {
 			return false, err
 		}
+
+		// A row is enough to know, and of its value nothing is asked.
 		declared := "SELECT CAST(v AS " + typ + ") FROM pg_catalog.unnest(" +
 			parser.QuoteLiteral(string(Array(t.Domains[c.Name]))) + "::pg_catalog.text[]) AS u(v)"
 		where := "(" + parser.SQL(c, "t", nil) + " IN (" + declared + ")) IS NOT TRUE"
 		one := parser.SelectSQL([]string{"1"}, t.Reference+" AS "+parser.Alias("t", c.Rel), where, nil) + " LIMIT 1"
 		sql := "SELECT pg_catalog.count(*) FROM (" + one + ") AS q"
+
 		none, known := b.Table.Kept.Declared.Load(sql)
 		if !known {
 			rows, err := ref.Query(ctx, sql, nil, nil)

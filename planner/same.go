@@ -30,14 +30,18 @@ func (b *Bound) SameRows(z *Bound) (keys []int, ok bool) {
 // Whole reports whether an aggregate of a cell counts all rows of the table, of which the policy says how many there
 // are.
 func (b *Bound) Whole(cell, aggregate int) bool {
+	return b.CountsRows(aggregate) &&
+		(len(b.Keys) == 0 || b.Sets != nil && len(b.Sets[b.Cells[cell].Set]) == 0)
+}
+
+// CountsRows reports whether an aggregate counts each row of the table once in every grouping set, if the row's keys
+// are a cell of it, and the policy says how many rows there are.
+func (b *Bound) CountsRows(aggregate int) bool {
 	a := b.Aggregates[aggregate]
 	if b.Table.Rows == 0 || !b.sources.single() || len(b.forms.where) > 0 {
 		return false // the number is not public, or not all rows are read
 	}
-	if a.Name != "count" || !a.Linear() || len(b.Terms[a.Terms[0]].Factors) > 0 {
-		return false // not every row counts
-	}
-	return len(b.Keys) == 0 || b.Sets != nil && len(b.Sets[b.Cells[cell].Set]) == 0
+	return a.Name == "count" && a.Linear() && len(b.Terms[a.Terms[0]].Factors) == 0
 }
 
 // SameAggregate reports whether two aggregates of cuts that select the same rows are one.

@@ -19,6 +19,7 @@ func vectors(f strictyaml.Fields, d *Domain) ([][2][]Share, *SimplexRange) {
 	if pairs == nil {
 		return nil, nil
 	}
+
 	var out [][2][]Share
 	for _, pair := range pairItems(pairs, "two vectors of proportions",
 		"write a pair as [{a: 0.2, b: 0.8}, {a: 0.25, b: 0.75}]", vectorsHint) {
@@ -41,6 +42,7 @@ func vector(v *strictyaml.Value, d *Domain) ([]Share, bool) {
 	if !ok {
 		return nil, false
 	}
+
 	var out []Share
 	total := 0.0
 	for _, e := range entries {
@@ -52,6 +54,7 @@ func vector(v *strictyaml.Value, d *Domain) ([]Share, bool) {
 			out = append(out, Share{Category: c, Proportion: p})
 		}
 	}
+
 	if ok && math.Abs(total-1) > 1e-9 {
 		v.Bad("write a proportion for every category that has rows",
 			"%s: the proportions of a vector add up to 1, not %v", v.Path, total)
@@ -81,12 +84,14 @@ func simplexRange(v *strictyaml.Value, d *Domain) *SimplexRange {
 	f := v.Fields(keys["secrets.*.values"]...)
 	r := SimplexRange{From: 0, To: 1}
 	okFrom, okTo := true, true
+
 	if x := f.Get("from"); x != nil {
 		r.From, okFrom = proportions.value(x)
 	}
 	if x := f.Get("to"); x != nil {
 		r.To, okTo = proportions.value(x)
 	}
+
 	w := f.Need("within", vectorsHint)
 	within, ok := w.Float()
 	r.Within = within

@@ -128,6 +128,7 @@ func (p *Policy) twinColumns(r *strictyaml.Report) {
 				"table %s shows columns row by row and has no reference, from which their laws are estimated; of the "+
 					"protected rows they must not be", t.Qualified())
 		}
+
 		for _, c := range t.Twin.Columns {
 			p.twinColumn(r, t, c)
 		}

@@ -22,6 +22,7 @@ func domain(e strictyaml.Entry) Domain {
 			d.Dates = dates(v, f)
 			break
 		}
+
 		from, okFrom := f.Need("from", domainHint).Int(math.MinInt64, math.MaxInt64)
 		to, okTo := f.Need("to", domainHint).Int(math.MinInt64, math.MaxInt64)
 		switch {
@@ -59,6 +60,7 @@ func dates(v *strictyaml.Value, f strictyaml.Fields) *DateRange {
 		}
 		return t, true
 	}
+
 	from, okFrom := day("from")
 	to, okTo := day("to")
 	switch {
@@ -83,6 +85,7 @@ func domainValues(v *strictyaml.Value) []Value {
 	case len(items) > MaxRange:
 		v.Bad("group by something coarser", "%s has more than %d values", v.Path, MaxRange)
 	}
+
 	var values []Value
 	seen := map[Value]bool{}
 	for _, item := range items {

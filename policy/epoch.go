@@ -11,17 +11,20 @@ func (p *Policy) epoch(v *strictyaml.Value) {
 	if v == nil {
 		return
 	}
+
 	f := v.Fields(keys["epoch"]...)
 	l, d := f.Get("label"), f.Get("draw")
 	if l == nil && d == nil {
 		f.Need("label",
 			"write the name of the data that the tables hold, such as 2026-Q4, and another when they are replaced")
 	}
+
 	if label, ok := l.Text(); ok && !labelPattern.MatchString(label) {
 		l.Bad("write "+labelRule, "an epoch cannot be named like this")
 	} else if ok {
 		p.Epoch.Label = label
 	}
+
 	if d == nil {
 		return
 	}
@@ -30,6 +33,8 @@ func (p *Policy) epoch(v *strictyaml.Value) {
 		return
 	}
 	p.Epoch.Draw = Draw(word)
+
+	// A draw of its own is a new secret only where the secret is a property of the data.
 	for _, s := range p.Secrets {
 		if p.Epoch.Draw == IndependentDraw && s.About == AboutDistribution {
 			d.Bad("write draw: dependent, or leave it out: the budget then carries on",

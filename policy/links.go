@@ -29,6 +29,8 @@ func link(r *strictyaml.Report, v *strictyaml.Value) *Link {
 func links(p *Policy, r *strictyaml.Report) {
 	for _, t := range p.Tables {
 		seen := map[QualifiedName]bool{t.Qualified(): true}
+
+		// The way to the end of the links is gone once for each table, so a circle comes back to one that was seen.
 		for at := t; at.Link != nil && at.Link.To.Name != ""; {
 			next, ok := p.Table(at.Link.To)
 			if !ok {

@@ -23,6 +23,8 @@ func Load(path string) ([]*Policy, error) {
 		return nil, nil
 	}
 	files, err := policyFiles(path)
+
+	// What is wrong with one file does not keep the findings of the others back.
 	errs := []error{err}
 	var policies []*Policy
 	for _, file := range files {
@@ -36,6 +38,7 @@ func Load(path string) ([]*Policy, error) {
 		errs = append(errs, r.Err())
 		policies = append(policies, p)
 	}
+
 	errs = append(errs, checkTogether(policies))
 	if err := strictyaml.Join(path, errs...); err != nil {
 		return nil, err
@@ -65,6 +68,7 @@ func policyFiles(path string) ([]string, error) {
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
+
 	var files []string
 	var findings Findings
 	for _, e := range entries {
@@ -79,6 +83,7 @@ func policyFiles(path string) ([]string, error) {
 			})
 		}
 	}
+
 	if len(files) == 0 &&
 		!slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }) {
 		return nil, nil // it is empty: nothing is to be protected
@@ -88,6 +93,7 @@ func policyFiles(path string) ([]string, error) {
 			File: path, Message: "no policy file in the directory", Hint: "name policy files *" + Suffix,
 		})
 	}
+
 	if findings != nil {
 		return files, findings
 	}
@@ -126,11 +132,13 @@ func checkTogether(policies []*Policy) error {
 	var errs []error
 	for _, p := range policies {
 		r := &strictyaml.Report{File: p.Source}
+
 		if other, twice := datasets[p.Dataset]; twice && p.Dataset != "" {
 			r.Add(p.datasetAt, "give each policy its own name", "dataset %s is already in %s", p.Dataset, other.Source)
 		} else {
 			datasets[p.Dataset] = p
 		}
+
 		for _, t := range p.Tables {
 			if other := tables[place{p.Database, t.Qualified()}]; other != nil && other != p {
 				if o, _ := other.Table(t.Qualified()); o.Answers != t.Answers {
@@ -147,6 +155,8 @@ func checkTogether(policies []*Policy) error {
 		}
 		errs = append(errs, r.Err())
 	}
+
+	// A reference may be protected by any of them, so it is looked for once all tables are known.
 	for _, p := range policies {
 		r := &strictyaml.Report{File: p.Source}
 		for _, t := range p.Tables {

@@ -32,6 +32,7 @@ func ParseName(s string) (QualifiedName, error) {
 	case rest[0] != '.':
 		return QualifiedName{}, errors.New("a name with other characters must be in double quotes")
 	}
+
 	second, rest, err := ident(rest[1:])
 	switch {
 	case err != nil:

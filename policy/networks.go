@@ -29,6 +29,7 @@ func (p *Policy) networks(r *strictyaml.Report, v *strictyaml.Value) {
 	for _, e := range entries {
 		n := Network{At: e.At}
 		name, ok := entryName(r, e, ParseName)
+
 		if n.Table = name; ok {
 			if t, protected := p.Table(name); !protected {
 				r.Add(e.At, "name one of the tables under tables:", "%s is not a protected table of this policy", name)
@@ -40,6 +41,7 @@ func (p *Policy) networks(r *strictyaml.Report, v *strictyaml.Value) {
 				r.Add(e.At, "keep one of the two", "table %s has a network already in line %d", name, other.At.Line)
 			}
 		}
+
 		n.read(r, e.Value)
 		if ok {
 			p.Networks = append(p.Networks, n)
@@ -58,6 +60,7 @@ func (n *Network) read(r *strictyaml.Report, v *strictyaml.Value) {
 		section.Bad("leave out what the secrets have least to do with", "%s: a network of more than %d parameters",
 			section.Path, maxParameters)
 	}
+
 	states := 1
 	for _, e := range entries {
 		if !labelPattern.MatchString(e.Key) {
@@ -71,6 +74,7 @@ func (n *Network) read(r *strictyaml.Report, v *strictyaml.Value) {
 			return
 		}
 	}
+
 	items, _ := f.Get("independent").List()
 	for _, item := range items {
 		column, ok := valueName(item, parseColumn)
@@ -169,6 +173,7 @@ func (q *Parameter) probabilities(v *strictyaml.Value, rows, columns int) {
 			continue
 		}
 		q.Probabilities = append(q.Probabilities, row)
+
 		sum := 0.0
 		for _, x := range row {
 			sum += x
@@ -189,6 +194,7 @@ func (s *Secret) parameter(p *Policy, f strictyaml.Fields) {
 	property := f.Get("parameter")
 	name, ok := property.Text()
 	s.Parameter, s.About = name, AboutDistribution
+
 	n, there := p.Network(s.Table)
 	if ok && !slices.ContainsFunc(n.Parameters, func(q Parameter) bool { return q.Name == name }) {
 		if !there {
@@ -199,6 +205,7 @@ func (s *Secret) parameter(p *Policy, f strictyaml.Fields) {
 				property.Path, s.Table, name)
 		}
 	}
+
 	if f.Get("about").Is(string(AboutDataset)) {
 		f.Get("about").Bad("leave it out", "%s: a parameter is of the distribution", f.Get("about").Path)
 	}
@@ -217,6 +224,7 @@ func (p *Policy) parameters(r *strictyaml.Report, mechanism *strictyaml.Value) {
 				"no secret is a parameter of the network of %s", n.Table)
 		}
 	}
+
 	seen := map[[2]string]bool{}
 	for _, s := range p.Secrets {
 		switch key := [2]string{s.Table.String(), s.Parameter}; {
@@ -229,6 +237,7 @@ func (p *Policy) parameters(r *strictyaml.Report, mechanism *strictyaml.Value) {
 			seen[key] = true
 		}
 	}
+
 	for _, t := range p.Tables {
 		if t.Link != nil && p.parametric(t.Link.To) {
 			r.Add(t.Link.At, "let the table stand for itself",

@@ -35,6 +35,7 @@ func matrixOf(v *strictyaml.Value, size int) ([][]float64, bool) {
 		}
 		m = append(m, x)
 	}
+
 	for i := range m {
 		for j := range i {
 			if m[i][j] != m[j][i] {
@@ -44,6 +45,7 @@ func matrixOf(v *strictyaml.Value, size int) ([][]float64, bool) {
 			}
 		}
 	}
+
 	if !semidefinite(m) {
 		v.Bad("give the covariances of a distribution", "%s is not positive semidefinite", v.Path)
 		return nil, false
@@ -67,6 +69,7 @@ func semidefinite(m [][]float64) bool {
 			}
 		}
 	}
+
 	const tolerance = 1e-9
 	done := make([]bool, n)
 	for range n {
@@ -80,6 +83,8 @@ func semidefinite(m [][]float64) bool {
 			break
 		}
 		done[p] = true
+
+		// What is left is the matrix given those that are done (the Schur complement).
 		for i := range n {
 			for j := range n {
 				if !done[i] && !done[j] {
@@ -88,6 +93,8 @@ func semidefinite(m [][]float64) bool {
 			}
 		}
 	}
+
+	// Where no variance is left there is no covariance, or a negative pivot would come of it.
 	for i := range n {
 		for j := range n {
 			if !done[i] && !done[j] && (math.Abs(a[i][j]) > 1e3*tolerance || math.IsNaN(a[i][j])) {

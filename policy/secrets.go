@@ -9,6 +9,7 @@ func secrets(p *Policy, r *strictyaml.Report, v *strictyaml.Value) {
 	if ok && len(entries) == 0 {
 		v.Bad("name at least one secret: without one nothing is hidden", "secrets is empty")
 	}
+
 	covered := map[QualifiedName]bool{}
 	known := len(entries) > 0 // whether every secret names a protected table
 	for _, e := range entries {
@@ -26,6 +27,8 @@ func secrets(p *Policy, r *strictyaml.Report, v *strictyaml.Value) {
 		}
 		p.Secrets = append(p.Secrets, s)
 	}
+
+	// Whether a table has no secret is known once every secret has a table.
 	for _, t := range p.Tables {
 		switch {
 		case covered[t.Qualified()] && t.Link != nil:
@@ -42,6 +45,7 @@ func secrets(p *Policy, r *strictyaml.Report, v *strictyaml.Value) {
 func secret(p *Policy, e strictyaml.Entry) Secret {
 	s := Secret{Name: e.Key, At: e.At, About: AboutDataset}
 	f := e.Value.Fields(keys["secrets.*"]...)
+
 	of := f.Need("table", "name one of the protected tables")
 	if name, ok := valueName(of, ParseName); ok {
 		s.Table = name
@@ -49,10 +53,12 @@ func secret(p *Policy, e strictyaml.Entry) Secret {
 			of.Bad("name one of the tables under tables:", "%s is not a protected table of this policy", name)
 		}
 	}
+
 	if about := f.Get("about"); about != nil {
 		word, _ := about.Word(words["secrets.*.about"]...)
 		s.About = About(word)
 	}
+
 	property := f.Get("proportion")
 	for _, key := range []string{"mean", "categories", "parameter"} {
 		v := f.Get(key)
@@ -70,6 +76,7 @@ func secret(p *Policy, e strictyaml.Entry) Secret {
 		spans(f, unit{})
 		return s
 	}
+
 	s.PropertyAt = property.TextAt
 	switch property {
 	case f.Get("proportion"):

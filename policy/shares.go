@@ -19,6 +19,7 @@ func (p *Policy) shares(v *strictyaml.Value, statement, budget privacy.Budget) {
 	}
 	f := v.Fields(keys["privacy.budget.shares"]...)
 	out := &Shares{}
+
 	if d := f.Get("default"); d != nil {
 		b := shareLimit(d.Fields(keys["privacy.budget.shares.default"]...), d.Path, statement, budget)
 		out.Default = &b
@@ -29,10 +30,12 @@ func (p *Policy) shares(v *strictyaml.Value, statement, budget privacy.Budget) {
 		p.known(e.Value, e.Key)
 		out.Users = append(out.Users, BudgetShare{Name: e.Key, Limit: limit})
 	}
+
 	groups, _ := f.Get("groups").Entries()
 	for _, e := range groups {
 		out.Groups = append(out.Groups, p.group(e, statement, budget))
 	}
+
 	if out.Default == nil && len(users)+len(groups) == 0 {
 		v.Bad("write default: "+shareHint[len("write "):]+", or leave shares out", "%s has no share in it", v.Path)
 	}
@@ -42,6 +45,7 @@ func (p *Policy) shares(v *strictyaml.Value, statement, budget privacy.Budget) {
 // shareLimit reads the epsilon and delta of a share, which are at least those of a statement and at most those of all.
 func shareLimit(f strictyaml.Fields, path string, statement, budget privacy.Budget) privacy.Budget {
 	b := spend(f, "of the share")
+
 	for _, c := range []struct {
 		key                 string
 		ok                  bool

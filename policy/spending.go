@@ -40,6 +40,7 @@ func (p *Policy) noise(f strictyaml.Fields) {
 		word, _ := w.Word(words["privacy.weights"]...)
 		p.Privacy.Weights = Weights(word)
 	}
+
 	if e := f.Get("estimation"); e != nil {
 		x, ok := e.Float()
 		if ok && !(x >= 0 && x <= maxEstimation) {
@@ -48,6 +49,7 @@ func (p *Policy) noise(f strictyaml.Fields) {
 		}
 		p.Privacy.Estimation = x
 	}
+
 	if slices.Contains(needNormal, p.Privacy.Mechanism) && !p.Accepts(Gaussian) {
 		f.Get("mechanism").Bad("write assume: [translation, gaussian], or mechanism: auto",
 			"privacy.mechanism %s counts on normally distributed statistics, which assume does not "+

@@ -57,6 +57,7 @@ func protectable(q QualifiedName) bool { return !systemSchema(q.Schema) }
 func table(r *strictyaml.Report, e strictyaml.Entry) (Table, strictyaml.Fields) {
 	t := Table{At: e.At, Drawn: Independently, PlainRows: DenyRows}
 	f := e.Value.Fields(keys["tables.*"]...)
+
 	if l := f.Get("link"); l != nil {
 		t.Link = link(r, l)
 	}
@@ -64,10 +65,12 @@ func table(r *strictyaml.Report, e strictyaml.Entry) (Table, strictyaml.Fields) 
 		t.Rows, _ = f.Need("rows", "write the public number of rows: the model assumes it").Int(1, maxRows)
 	}
 	t.twin(r, f)
+
 	reference := f.Get("reference")
 	if name, ok := valueName(reference, ParseName); ok {
 		t.Reference, t.ReferenceAt = name, reference.At
 	}
+
 	if drawn := f.Get("drawn"); drawn != nil {
 		word, _ := drawn.Word(words["tables.*.drawn"]...)
 		t.Drawn = Drawn(word)
@@ -80,6 +83,7 @@ func table(r *strictyaml.Report, e strictyaml.Entry) (Table, strictyaml.Fields) 
 		word, _ := rows.Word(words["tables.*.plain_rows"]...)
 		t.PlainRows = PlainRows(word)
 	}
+
 	columns, _ := f.Get("group_by").Entries()
 	for _, c := range columns {
 		d := domain(c)

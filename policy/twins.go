@@ -16,6 +16,7 @@ func (t *Table) twin(r *strictyaml.Report, f strictyaml.Fields) {
 		word, _ := a.Word(words["tables.*.answers"]...)
 		t.Answers, t.answersSaid = Answers(word), true
 	}
+
 	section := f.Get("twin")
 	if section == nil {
 		return
@@ -26,12 +27,15 @@ func (t *Table) twin(r *strictyaml.Report, f strictyaml.Fields) {
 		word, _ := rows.Word(words["tables.*.twin.rows"]...)
 		w.Rows = TwinRows(word)
 	}
+
 	w.drop(g.Get("drop"))
 	if least := g.Get("at_least"); least != nil {
 		w.AtLeast, _ = least.Int(0, maxRows)
 	} else if w.Rows == Aggregate {
 		w.AtLeast = leastRows
 	}
+
+	// A limit that suppresses nothing is a mistake, as is one where all rows are shown.
 	if w.AtLeast < 2 && w.Rows == Aggregate {
 		g.Get("at_least").Bad("write 2 or more, or rows: shown", "%s lets groups of one row be told, which lists rows",
 			g.Get("at_least").Path)
@@ -40,6 +44,7 @@ func (t *Table) twin(r *strictyaml.Report, f strictyaml.Fields) {
 		g.Get("at_least").Bad("write rows: aggregates, or leave it out", "%s suppresses nothing where rows are shown",
 			g.Get("at_least").Path)
 	}
+
 	w.KnownRows, _ = g.Get("known_rows").Int(0, maxRows)
 	if unit, ok := valueName(g.Get("unit"), parseColumn); ok {
 		w.Unit = unit
@@ -49,6 +54,7 @@ func (t *Table) twin(r *strictyaml.Report, f strictyaml.Fields) {
 		g.Get("independent_rows").Bad("keep one of the two",
 			"%s: a unit is taken whole, so that nothing is assumed of its rows", g.Get("independent_rows").Path)
 	}
+
 	if s := g.Get("smallest"); s != nil {
 		x, ok := s.Float()
 		if ok && !(x > 0 && x < .5) {
@@ -80,6 +86,8 @@ func (p *Policy) twins(r *strictyaml.Report) {
 	for i := range p.Tables {
 		t := &p.Tables[i]
 		root, ok := p.root(*t)
+
+		// Rows that go with others are shown as those are.
 		if ok && t.Link != nil {
 			if t.answersSaid && t.Answers != root.Answers {
 				r.Add(t.At, "write answers: "+string(root.Answers)+" for both, or leave it out at the linked table",
@@ -88,6 +96,7 @@ func (p *Policy) twins(r *strictyaml.Report) {
 			}
 			t.Answers = root.Answers
 		}
+
 		if t.Answers != FromTwin {
 			if t.Twin != nil {
 				r.Add(t.Twin.At, "write answers: twin beside it",
@@ -105,6 +114,7 @@ func (p *Policy) twins(r *strictyaml.Report) {
 // twinTable reports what a table with a twin cannot have besides.
 func (p *Policy) twinTable(r *strictyaml.Report, t *Table) {
 	w := t.Twin
+
 	if t.PlainRows == ReferenceRows {
 		r.Add(t.At, "leave plain_rows out; twin: {rows: shown} shows the twin's rows",
 			"table %s has plain_rows: reference, and a twin, which has rows of its own", t.Qualified())
@@ -114,6 +124,7 @@ func (p *Policy) twinTable(r *strictyaml.Report, t *Table) {
 			"table %s is drawn from a reference that analysts may know: they would know its rows, and a twin hides a "+
 				"secret from those who know laws", t.Qualified())
 	}
+
 	if t.Link == nil {
 		if t.Rows > 0 && w.KnownRows >= t.Rows {
 			r.Add(w.At, "write the number of rows that analysts may know, below rows",
@@ -184,12 +195,14 @@ func (p *Policy) twinSecrets(r *strictyaml.Report) {
 				"secret %s is a parameter of a network, which a twin does not hide", s.Name)
 		}
 	}
+
 	for _, n := range p.Networks {
 		if t, ok := p.Table(n.Table); ok && t.Answers == FromTwin {
 			r.Add(n.At, "leave the network out, or write answers: noise at the table",
 				"table %s has a network, whose parameters a twin does not hide", n.Table)
 		}
 	}
+
 	all := !slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Answers != FromTwin })
 	for _, d := range p.Declared {
 		if all {

@@ -17,6 +17,7 @@ func within(model *strictyaml.Value) (w *Within, eta, lambda *strictyaml.Value) 
 	if model == nil {
 		return nil, nil, nil
 	}
+
 	f := model.Fields(keys["privacy.model"]...).Need("within", withinHint).Fields(keys["privacy.model.within"]...)
 	w = &Within{}
 	lambda, eta = f.Need("lambda", withinHint), f.Get("eta")
@@ -26,6 +27,7 @@ func within(model *strictyaml.Value) (w *Within, eta, lambda *strictyaml.Value) 
 		lambda.Bad("", "%s is a number between 0 and %d, not %v", lambda.Path, maxLambda, x)
 		ok = false
 	}
+
 	switch {
 	case eta != nil && rows != nil:
 		rows.Bad("keep one of the two", "%s and %s are alternatives", eta.Path, rows.Path)
@@ -46,6 +48,7 @@ func within(model *strictyaml.Value) (w *Within, eta, lambda *strictyaml.Value) 
 		}
 		ok = ok && okEta
 	}
+
 	if !ok {
 		return nil, nil, nil
 	}

@@ -86,9 +86,11 @@ func Uncertified(s *dataset.Snapshot, p *policy.Policy) (out []string) {
 			"counted, as %s: many statements whose values hardly move, but spread otherwise, may tell more than "+
 			"the budget says", why)}
 	}
+
 	if !counts(p) {
 		return nil
 	}
+
 	for _, t := range s.Tables {
 		if t.Policy != p || t.Network != nil {
 			continue
@@ -98,6 +100,7 @@ func Uncertified(s *dataset.Snapshot, p *policy.Policy) (out []string) {
 				"worked out from %d at most: they are bounded by the number of values, "+
 				"which uses a small budget up soon; a sample of it can be the reference", t.Table, n, model.MaxPlaces))
 		}
+
 		for i, psi := range t.Psi {
 			why := unspread(psi)
 			switch {

@@ -63,6 +63,7 @@ func lawModel(d *dataset.Declared, t *dataset.Protected) (Model, error) {
 	n := len(d.Components)
 	out := Model{source: fromPolicy, Components: d.Components,
 		Inherent: make([]float64, n), expected: make([]float64, n), Lattice: make([]float64, n)}
+
 	var families []sensitivity.Family
 	for i, l := range d.Laws {
 		for _, span := range t.Psi[i].Spans {
@@ -73,6 +74,8 @@ func lawModel(d *dataset.Declared, t *dataset.Protected) (Model, error) {
 			out.Shifts = append(out.Shifts, s)
 			families = append(families, dataset.LawFamily{Law: l, At: span})
 		}
+
+		// A component varies as much as under the worst value of any secret; what is expected of it is their mean.
 		for v := range l.Values {
 			for k := range n {
 				out.Inherent[k] = math.Max(out.Inherent[k], math.Sqrt(l.Covariances[v][k][k]))
@@ -80,6 +83,7 @@ func lawModel(d *dataset.Declared, t *dataset.Protected) (Model, error) {
 			}
 		}
 	}
+
 	out.Families = func(context.Context) ([]sensitivity.Family, error) { return families, nil }
 	return out, nil
 }

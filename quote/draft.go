@@ -54,6 +54,7 @@ func (r *Request) derive(ctx context.Context, rest func()) (*draft, error) {
 	weights := r.Policy.Privacy.Weights
 	d := &draft{Quote: &Quote{SumsOnly: true, policy: r.Policy.Fingerprint}, request: r,
 		blocks: valueBlocks{apart: weights == policy.SamplingWeights, known: map[[3]int]int{}}}
+
 	for at, c := range r.Cuts {
 		if err := r.unaccounted(c); err != nil {
 			return nil, err
@@ -62,12 +63,15 @@ func (r *Request) derive(ctx context.Context, rest func()) (*draft, error) {
 			return nil, err
 		}
 	}
+
+	// F may consist of constants alone, and these tell nothing.
 	if d.Width == 0 {
 		return d, nil
 	}
 	if err := d.calibrate(ctx, rest); err != nil {
 		return nil, err
 	}
+
 	var err error
 	if r.Policy.Privacy.Composition == policy.Jointly {
 		d.Calibration.Assumption = JointAssumption
@@ -164,6 +168,7 @@ func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f Model, plac
 
 // search looks for the noise that hides the secrets in all of F.
 func (d *draft) calibrate(ctx context.Context, rest func()) error {
+	// F is one vector over all cuts.
 	var shifts [][]sensitivity.Shift
 	var widths []int
 	var models []Model
@@ -172,6 +177,8 @@ func (d *draft) calibrate(ctx context.Context, rest func()) error {
 			append(models, p.model)
 	}
 	d.Shifts = sensitivity.Stack(shifts, widths)
+
+	// Distributions certify noise; the secrets of a network have quilts in their place.
 	var families []sensitivity.Family
 	var err error
 	if d.Network, d.Quilts, err = d.request.quilts(d.parts); err != nil {
@@ -188,13 +195,17 @@ func (d *draft) calibrate(ctx context.Context, rest func()) error {
 	if len(models) == 1 {
 		close = models[0].samples
 	}
+
 	p := d.request.Policy.Privacy
 	d.Calibration, err = d.request.search(ctx, mechanism.Request{Shifts: d.Shifts, Families: families, Close: close,
-		Quilts: d.Quilts, Components: d.components, Budget: d.request.Budget, Relaxed: d.request.relaxed(d.off),
+		Quilts: d.Quilts, Components: d.components, Sums: d.Sums, Budget: d.request.Budget,
+		Relaxed:  d.request.relaxed(d.off),
 		Absolute: p.Weights == policy.TotalWeights, Joint: p.Composition == policy.Jointly, Between: rest})
 	if err != nil {
 		return err
 	}
+
+	// A model given what is public assumes that F is normal, whatever the mechanism needs.
 	if a := d.Calibration.Assumption; d.normal && !strings.Contains(a, string(policy.Gaussian)) {
 		d.Calibration.Assumption = a + ", " + string(policy.Gaussian)
 	}

@@ -18,10 +18,13 @@ func (r *Request) given(ctx context.Context, t *dataset.Protected, c *planner.Bo
 	out *Model) error {
 	out.source += ", given what is public"
 	out.given, out.normal = true, true
+
+	// What follows from what is public is exact, and no component any more.
 	maps.Copy(out.Exact, t.Public.Exact(c))
 	moments.Components = slices.DeleteFunc(moments.Components,
 		func(k model.Component) bool { _, ok := out.Exact[k]; return ok })
 	out.Components, out.Shifts, out.typical = moments.Components, nil, nil
+
 	n := len(moments.Components)
 	out.Inherent, out.Lattice, out.expected = make([]float64, n), make([]float64, n), moments.Reference()
 	for k := range n {
@@ -31,7 +34,10 @@ func (r *Request) given(ctx context.Context, t *dataset.Protected, c *planner.Bo
 		out.Families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil }
 		return nil
 	}
+
+	// The rest vary and move as they do given the public statistics.
 	out.sums = t.Public.Sums(c, moments.Components)
+	out.addRows(c, out.complete)
 	known, err := t.Known(ctx, r.Reference)
 	if err != nil {
 		return err
@@ -44,6 +50,7 @@ func (r *Request) given(ctx context.Context, t *dataset.Protected, c *planner.Bo
 	} else if err != nil {
 		return err
 	}
+
 	out.Families = func(context.Context) (out []sensitivity.Family, err error) {
 		for i, psi := range t.Psi {
 			f, err := g.Families(i, psi)
@@ -54,6 +61,7 @@ func (r *Request) given(ctx context.Context, t *dataset.Protected, c *planner.Bo
 		}
 		return out, nil
 	}
+
 	for i, psi := range t.Psi {
 		s, sd, err := g.Shifts(i, psi, t.Policy.Privacy.Estimation)
 		if err != nil {

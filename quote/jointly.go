@@ -141,6 +141,7 @@ func (j *joined) add(ctx context.Context, ref planner.Querier, p *model.Places, 
 			totals, j.noise, j.still = append(totals, t), append(j.noise, noise), append(j.still, !counted[k])
 		}
 	}
+
 	terms, err := m.Terms(ctx, ref, p, totals)
 	if err == nil {
 		j.terms = append(j.terms, terms)

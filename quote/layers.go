@@ -16,6 +16,7 @@ func (r *Request) layers(ctx context.Context, c *planner.Bound, f Model,
 	}
 	layers, err := c.Layers(ctx, r.Database)
 	whole = len(layers) > 0
+
 	for _, l := range layers {
 		k := Layer{Layer: l, Values: map[string][]int{}, Most: map[string]float64{}, Over: f.root}
 		for agg := range c.Aggregates {
@@ -23,6 +24,8 @@ func (r *Request) layers(ctx context.Context, c *planner.Bound, f Model,
 			if whole = whole && ok; !ok {
 				continue
 			}
+
+			// A value that is a constant is no component: -1.
 			components := make([]int, len(c.Cells))
 			for i := range components {
 				components[i] = -1

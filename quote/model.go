@@ -34,11 +34,13 @@ type Model struct {
 	expected   []float64
 	typical    []*big.Rat // what stands in where no protected row is in a cell
 
-	Exact   map[model.Component]planner.Value // what is public, and so no part of F
-	given   bool                              // the model is one given public statistics of the table
-	sums    []mechanism.Sum                   // what F's components add up to
-	root    *dataset.Protected
-	moments *model.Moments // nil: F has another model than these
+	Exact map[model.Component]planner.Value // what is public, and so no part of F
+	given bool                              // the model is one given public statistics of the table
+	sums  []mechanism.Sum                   // what F's components add up to
+
+	complete map[countedRows]bool // which counts are of all rows, together
+	root     *dataset.Protected
+	moments  *model.Moments // nil: F has another model than these
 	// Families are f_θ along the values of each secret; asked for where they are needed.
 	Families func(context.Context) ([]sensitivity.Family, error)
 
@@ -66,6 +68,7 @@ func (m *Model) describe(c *planner.Bound) []string {
 		if t.Indicator {
 			continue
 		}
+
 		source := "seen in the reference"
 		switch {
 		case t.Low != "":
@@ -73,6 +76,7 @@ func (m *Model) describe(c *planner.Bound) []string {
 		case c.Table.Reference == "" || m.samples != nil:
 			source = "whole numbers of 63 bits are"
 		}
+
 		what := t.Label
 		if c.Joined() {
 			what += " of one row of " + c.Table.String()

@@ -36,11 +36,17 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 			"statement, and no reference of %s", r.Policy.Dataset, t.Table).
 			WithHint("SELECT * FROM fugu.policy, and the policy's owner, say what can be asked.")
 	}
+	return r.measured(ctx, c, t)
+}
+
+// measured is a cut's model by what the reference of its table shows.
+func (r *Request) measured(ctx context.Context, c *planner.Bound, t *dataset.Protected) (Model, error) {
+	// What is the same whatever the secret is a constant, and has no noise.
 	moments, err := model.Measure(ctx, r.Reference, c, t.Totals)
 	if err != nil {
 		return Model{}, err
 	}
-	exact := constantValues(c)
+	exact, whole := constantValues(c), complete(c, moments)
 	moments.Components = slices.DeleteFunc(moments.Components,
 		func(k model.Component) bool { _, ok := exact[k]; return ok })
 	out := Model{source: fromReference, Exact: exact, Components: moments.Components, limits: moments.Limits(),
@@ -48,14 +54,19 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	if r.Dataset.Fitted[r.Policy].Has(c.Moments()) {
 		out.source = fromArtifact
 	}
+
+	// Where something is public, all else is modelled given that.
 	if t.Public != nil {
 		if sampled(c) {
 			return out, sqlstate.New(sqlstate.ModelUnfit, "statistics of %s are public, and percentiles and "+
 				"distinct values have no model given them", t.Table).
 				WithHint("Ask for counts, sums and averages over the table alone, without grouping sets.")
 		}
+		out.complete = whole
 		return out, r.given(ctx, t, c, moments, &out)
 	}
+
+	// The rest by how coupled datasets differ, or by quilts where the secret is a parameter of a network.
 	out.root, out.moments = t, moments
 	out.Families = func(ctx context.Context) ([]sensitivity.Family, error) { return r.joint(ctx, t, moments) }
 	for k := range moments.Components {
@@ -71,6 +82,7 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 		out.Lattice = moments.LatticeSteps(0, t.Psi[0])
 		return out, nil
 	}
+	out.addRows(c, whole)
 	if out.Shifts, out.Lattice, err = shiftsOf(t, moments, r.Budget); err != nil {
 		return out, err
 	}
@@ -84,6 +96,8 @@ const maxJoint = 2000
 func (r *Request) joint(ctx context.Context, t *dataset.Protected,
 	parts ...*model.Moments) ([]sensitivity.Family, error) {
 	families := parts[0].Families
+
+	// Components of several tables, or of cells that overlap, have one distribution together.
 	joint := len(parts) > 1 || parts[0].Overlapping()
 	if joint {
 		width := 0
@@ -99,6 +113,7 @@ func (r *Request) joint(ctx context.Context, t *dataset.Protected,
 		}
 		families = all.Families
 	}
+
 	var out []sensitivity.Family
 	for i, psi := range t.Psi {
 		for _, f := range families(i, psi) {

@@ -20,6 +20,7 @@ func movedQuilts(n *dataset.Network, table *planner.Table, parts []part) ([]sens
 	for i := range out {
 		out[i].Width = 0
 	}
+
 	for _, p := range parts {
 		reads := p.cut.Reads()
 		for _, c := range reads {
@@ -31,6 +32,8 @@ func movedQuilts(n *dataset.Network, table *planner.Table, parts []part) ([]sens
 			}
 			touched = touched || governed
 		}
+
+		// A column that is far from the parameter does not move with it, or only with what is in between.
 		for i, q := range out {
 			near := n.Columns(q.Near)
 			if !slices.ContainsFunc(reads, func(c string) bool { return slices.Contains(near, c) }) {
@@ -43,6 +46,7 @@ func movedQuilts(n *dataset.Network, table *planner.Table, parts []part) ([]sens
 			out[i].Width += far.total
 		}
 	}
+
 	for i := range out {
 		if !touched {
 			out[i].Influence = 0

@@ -64,10 +64,10 @@ func (m *Quote) Keep(p *policy.Policy) *Kept {
 	return &Kept{p.Fingerprint, m.Calibration.Assumption, m.Calibration.Noise.Law(), m.Layers}
 }
 
-// evidence is what estimates take from an answer; nil: nothing. Values that were brought to public sums have another
-// law than their noise had.
+// evidence is what estimates take from an answer; nil: nothing. Values that were brought to public sums have the law of
+// their noise given these, so that the law of the noise and the sums together say all of what a value tells.
 func (m *Quote) evidence() *Evidence {
-	if m.Vectors == nil || len(m.Sums) > 0 {
+	if m.Vectors == nil {
 		return nil
 	}
 	return &Evidence{m.policy, m.Calibration.Noise.Law(), m.Vectors}

@@ -50,9 +50,12 @@ func (f *Model) reach(c *planner.Bound, units []float64, rows int64, unlikely fl
 		most  float64 // how far one row moves any at most
 		whole float64 // Σ of the ranges of averages
 	}
+
 	out := displaced{moves: make([]float64, len(f.Components))}
 	groups, of := map[group]sums{}, make([]group, len(f.Components))
 	n := float64(min(rows, c.Table.Root().Rows))
+
+	// First each component by itself, then each group: what several cells of it can move is bounded together, too.
 	for k, comp := range f.Components {
 		agg := c.Aggregates[comp.Aggregate]
 		in := group{comp.Aggregate, c.Cells[comp.Cell].Set, false}
@@ -79,6 +82,7 @@ func (f *Model) reach(c *planner.Bound, units []float64, rows int64, unlikely fl
 		groups[in], of[k] = sums{g.all + all, math.Max(g.most, most), g.whole + whole}, in
 	}
 	out.groups = len(groups)
+
 	for in, g := range groups {
 		g.all = math.Min(g.all, g.whole)
 		if c.Apart() {
@@ -86,6 +90,7 @@ func (f *Model) reach(c *planner.Bound, units []float64, rows int64, unlikely fl
 		}
 		groups[in], out.total = g, out.total+g.all
 	}
+
 	for k, in := range of {
 		out.moves[k] = units[k] * math.Max(groups[in].all, unmoved)
 	}

@@ -50,6 +50,7 @@ func Bind(ctx context.Context, p *planner.Plan, db planner.Querier,
 				WithHint("Aggregate all rows.").At(z.Position)
 		}
 	}
+
 	var out []*planner.Bound
 	for _, c := range p.Cuts {
 		params := make([][]byte, len(c.Params))
@@ -83,12 +84,14 @@ func (r *Request) Identify(epoch int64, contents []string) error {
 		Epoch       int64 `json:",omitempty"`
 		Whole       int   `json:",omitempty"` // values that are constants, and were not always
 	}{4, r.Policy.Fingerprint, nil, contents, r.Budget.Epsilon, r.Budget.Delta, r.Mechanism, epoch, 0}
+
 	for _, c := range r.Cuts {
 		t := r.Dataset.Find(c.Table.Schema, c.Table.Name)
 		asked := dataset.DescribeCut(c)
 		asked.Totals = t.Totals
 		id.Cuts, id.Whole = append(id.Cuts, asked), id.Whole+len(constantValues(c))
 	}
+
 	text, err := json.Marshal(id)
 	if err != nil {
 		return fmt.Errorf("identifying a statement: %w", err)

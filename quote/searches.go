@@ -84,6 +84,8 @@ func (s *Searches) Run(ctx context.Context, user string, values int,
 	if values < largeSearch {
 		return search(ctx, func() {})
 	}
+
+	// A search has its time from here on, also while it waits for a place.
 	limit := s.time
 	if hook.LongSearches {
 		limit = 10 * time.Minute
@@ -95,6 +97,8 @@ func (s *Searches) Run(ctx context.Context, user string, values int,
 		return err
 	}
 	defer leave()
+
+	// Who gave up is told by the caller's context, who took too long by this one.
 	err = search(bounded, s.resting(bounded))
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		return tookTooLong(bounded, values)

@@ -34,12 +34,14 @@ func shiftsOf(t *dataset.Protected, m *model.Moments, b privacy.Budget) ([]sensi
 				WithHint("Set fugu.delta above 0; or the owner of the policy can accept an assumption: assume: " +
 					"[translation].")
 		}
+
 		if sqlstate.Is(err, sqlstate.ModelUnfit) {
 			return nil, nil, err
 		}
 		if err != nil {
 			return nil, nil, unsupported(t, psi.Name, err)
 		}
+
 		out = append(out, s...)
 		for k, step := range m.LatticeSteps(i, psi) {
 			lattice[k] = math.Max(lattice[k], step)

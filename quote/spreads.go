@@ -26,6 +26,7 @@ func (r *Request) spreads(ctx context.Context, parts []part, m *Quote) (*Covaria
 	var order []*dataset.Protected
 	for _, p := range parts {
 		t := r.Dataset.Find(p.cut.Table.Schema, p.cut.Table.Name)
+
 		// what hides a network's parameters rests on no covariance
 		if t == nil || t.Network != nil || len(t.Table.Secrets) == 0 {
 			return nil, nil
@@ -65,6 +66,8 @@ func (r *Request) spread(ctx context.Context, t *dataset.Protected, p part, to *
 	weight, beside, others := 0.0, 0.0, 0
 	own := p.model.moments != nil && p.model.root == t
 	stack := own && !generous(t)
+
+	// What a component weighs is what its addends tell at most; one whose spread is not known may be anything.
 	for k, v := range variance {
 		share := 1.0 // of a component whose spread is not known λ may be anything
 		switch {
@@ -76,6 +79,7 @@ func (r *Request) spread(ctx context.Context, t *dataset.Protected, p part, to *
 		case sd[k] > 0:
 			share = joint.Weight(sd[k:k+1], v)
 		}
+
 		var of []model.Total
 		var each []float64
 		if stack && v > 0 && summed(p.cut.Aggregates[p.model.Components[k].Aggregate]) {
@@ -87,6 +91,8 @@ func (r *Request) spread(ctx context.Context, t *dataset.Protected, p part, to *
 		}
 		totals, noise, weight = append(totals, of...), append(noise, each...), weight+share
 	}
+
+	// Totals that nobody can number are counted with those beside.
 	if len(totals) > 0 {
 		terms, digest, err := r.numberedTerms(ctx, t, p.model.moments, totals)
 		if err != nil {
@@ -99,6 +105,7 @@ func (r *Request) spread(ctx context.Context, t *dataset.Protected, p part, to *
 			beside, others = beside+weight, others+len(p.model.Components)-others
 		}
 	}
+
 	to.Beside, to.Others = to.Beside+beside, to.Others+others
 	return nil
 }

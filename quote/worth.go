@@ -27,6 +27,7 @@ func (m *Quote) Errors() []columnError {
 	type sums struct{ noise, expected float64 }
 	var out []columnError
 	var squares []sums
+
 	for k, l := range m.Labels {
 		i := slices.IndexFunc(out, func(e columnError) bool { return e.column == l.Column })
 		if i < 0 {
@@ -41,6 +42,7 @@ func (m *Quote) Errors() []columnError {
 			out[i].larger++
 		}
 	}
+
 	for i, s := range squares {
 		if out[i].Share = math.Sqrt(s.noise / s.expected); math.IsNaN(out[i].Share) {
 			out[i].Share = math.Inf(1)
@@ -67,10 +69,12 @@ func (r *Request) Worthless(m *Quote, limit privacy.Worth, measure func(*Request
 	if limit == 0 || m.Width == 0 {
 		return nil
 	}
+
 	worst := m.worst()
 	if limit.Allows(worst.Share) {
 		return nil
 	}
+
 	err := sqlstate.New(sqlstate.NotAllowed, "the noise of %s would be %s of the values expected, and "+
 		"fugu.max_error is %s", worst.column, percent(worst.Share), limit)
 	const otherwise = "Select more rows, group by fewer columns, or ask for fewer values in one statement"
@@ -96,6 +100,8 @@ const (
 func (r *Request) passes(share float64, limit privacy.Worth,
 	measure func(*Request) (*Quote, error)) (epsilon float64, ok bool) {
 	at, ratio := float64(r.Budget.Epsilon), share/float64(limit)
+
+	// Once an ε is enough, a smaller one may be, too.
 	for range maxPassingSteps {
 		next := twoDigits(at * math.Max(ratio, 1.02))
 		if ok {
@@ -104,6 +110,7 @@ func (r *Request) passes(share float64, limit privacy.Worth,
 		if !(next <= maxPassing) || ok && next >= epsilon {
 			break
 		}
+
 		at = next
 		other := *r
 		other.Budget.Epsilon = privacy.Epsilon(at)
@@ -112,6 +119,7 @@ func (r *Request) passes(share float64, limit privacy.Worth,
 		if err != nil {
 			break
 		}
+
 		ratio = m.worst().Share / float64(limit)
 		if ratio > 1 && ok {
 			break

@@ -94,6 +94,7 @@ func (d *derivation) solve() (best map[int]Derived, err error) {
 	for i := range d.sources {
 		sets = append(sets, d.sources[i:i+1])
 	}
+
 	least := math.Inf(1)
 	for _, set := range sets {
 		found, err := d.estimate(set)

@@ -142,6 +142,7 @@ func CheckGuest(
 		return nil, nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+
 	var schemas, names, needed, neededIn []string
 	for _, p := range protected {
 		schemas, names = append(schemas, p.Schema), append(names, p.Name)
@@ -149,6 +150,8 @@ func CheckGuest(
 			neededIn, needed = append(neededIn, p.Schema), append(needed, p.Name)
 		}
 	}
+
+	// What does not exist cannot be checked; a twin's table need not be where the guest is.
 	for _, look := range []struct {
 		sql  string
 		args []any
@@ -163,6 +166,7 @@ func CheckGuest(
 		}
 		holes = append(holes, found...)
 	}
+
 	warnings, err = findings(ctx, conn, together(suspicions), schemas, names, append([]string{}, databases...))
 	return holes, warnings, err
 }
@@ -212,6 +216,7 @@ func CheckReader(
 		return nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+
 	var tables []string
 	for _, p := range protected {
 		if p.twin() {
@@ -220,6 +225,7 @@ func CheckReader(
 		tables = append(tables, pgx.Identifier{p.Schema, p.Name}.Sanitize())
 	}
 	tables = append(tables, references...)
+
 	const sql = `WITH wanted AS (SELECT w.t, c.oid, ns.oid AS schema FROM unnest($1::text[]) AS w(t)
 	    LEFT JOIN pg_namespace ns ON ns.nspname = (parse_ident(w.t))[1] LEFT JOIN pg_class c ON c.relnamespace = ns.oid
 	      AND c.relname = (parse_ident(w.t))[2])

@@ -124,6 +124,8 @@ func (a *Apart) read(ctx context.Context, conn *pgx.Conn, believed bool) error {
 	if !built || !believed {
 		return nil
 	}
+
+	// What a build has written there the guest reads like anybody else.
 	rows, _ := conn.Query(ctx, `SELECT table_schema, table_name FROM fugu_twin."fugu twins"`)
 	twins, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Protected])
 	if err != nil {
@@ -134,6 +136,7 @@ func (a *Apart) read(ctx context.Context, conn *pgx.Conn, believed bool) error {
 	if err != nil {
 		return fmt.Errorf("reading where twins come from, which fugu twin build lets guests read: %w", err)
 	}
+
 	a.Twins, a.Origins = twins, origins
 	return nil
 }

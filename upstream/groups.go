@@ -26,6 +26,7 @@ func (r *Reader) Groups(ctx context.Context, statements []string, most int) (ans
 			}
 			defer rollback(ctx, c)
 		}
+
 		for _, sql := range statements {
 			rows, err := query(ctx, c, sql, nil, nil)
 			if err != nil {
@@ -39,6 +40,7 @@ func (r *Reader) Groups(ctx context.Context, statements []string, most int) (ans
 		}
 		return nil
 	})
+
 	if sqlstate.Is(err, sqlstate.StatisticsFailed) && !hook.RawErrors {
 		return nil, ErrTwin
 	}

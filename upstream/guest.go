@@ -60,6 +60,8 @@ func enter(ctx context.Context, config *pgconn.Config, settings map[string]strin
 			return h, err
 		}
 	}
+
+	// Settings are given at the start, and the connection is taken over once nothing of the login is left to be read.
 	config = config.Copy()
 	config.RuntimeParams = settings
 	conn, err := pgconn.ConnectConfig(ctx, config)
@@ -69,6 +71,7 @@ func enter(ctx context.Context, config *pgconn.Config, settings map[string]strin
 	if err := conn.SyncConn(ctx); err != nil {
 		return nil, errors.Join(err, conn.Close(ctx))
 	}
+
 	h, err := conn.Hijack()
 	if err != nil {
 		return nil, fmt.Errorf("taking over the guest connection: %w", err)

@@ -60,17 +60,21 @@ func logIn(ctx context.Context, config *pgconn.Config, parameters map[string]str
 		ctx, cancel = context.WithTimeout(ctx, config.ConnectTimeout)
 		defer cancel()
 	}
+
 	conn, last, err := dial(ctx, config)
 	if err != nil {
 		return nil, err
 	}
 	t := talks.Get().(*talk)
 	t.conn, t.config = conn, config
+
+	// Nothing that talk does knows the context: a deadline that is over ends its reads and writes.
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	h, err := t.logIn(parameters)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
+
 	if t.conn, t.config = nil, nil; err != nil { // what was read may go on: t is dropped
 		_ = conn.Close()
 		var refused *pgconn.PgError
@@ -90,10 +94,13 @@ func dial(ctx context.Context, config *pgconn.Config) (conn net.Conn, last bool,
 		conn, err = config.DialFunc(ctx, network, address)
 		return conn, true, err
 	}
+
 	ips, err := config.LookupFunc(ctx, config.Host)
 	if err != nil {
 		return nil, false, err
 	}
+
+	// The first that answers is taken, as pgconn does.
 	var failed []error
 	for i, ip := range ips {
 		if net.ParseIP(ip) == nil {
@@ -121,6 +128,7 @@ func (t *talk) logIn(parameters map[string]string) (*pgconn.HijackedConn, error)
 	h := &pgconn.HijackedConn{Conn: t.conn, Config: t.config, ParameterStatuses: make(map[string]string, 16),
 		CustomData: map[string]any{}}
 	accepted := false
+
 	// A message of no request's may stand right behind the last of the login's.
 	for h.TxStatus == 0 || t.ReadBufferLen() > 0 {
 		message, err := t.Receive()

@@ -78,6 +78,7 @@ func OpenReader(dsn string, timeout time.Duration, options ...func(*pgxpool.Conf
 			return c.Exec(ctx, "SET default_transaction_read_only = "+readOnly).Close()
 		}
 	}
+
 	// A restart of the database must not fail the statement that meets it first.
 	cfg.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return doubtful(p) }
 	for _, o := range options {
@@ -128,6 +129,7 @@ func (r *Reader) DescribeMeanwhile(
 		if err := p.Sync(); err != nil {
 			return err
 		}
+
 		work()
 		answer, err := p.GetResults()
 		if err != nil {
@@ -197,16 +199,6 @@ func query(
 	return out, err
 }
 
-// Question is one statistics statement and the places of its results in F.
-type Question struct {
-	Cut   *planner.Bound
-	SQL   string   // the cut's statistics statement
-	Args  [][]byte // its arguments, in text form
-	Types []uint32 // and their types
-	// Component gives the index in F of a cell's aggregate, -1 where the model leaves it out.
-	Component [][]int // cell, aggregate
-}
-
 // Statistics runs the questions on one snapshot of the protected tables, and returns F. start holds F as it is where no
 // protected row is in a cell. An error of a statement's rows is PV005, without a detail.
 func (r *Reader) Statistics(ctx context.Context, questions []Question, start []*big.Rat) (mechanism.Statistics, error) {
@@ -237,80 +229,6 @@ func rollback(ctx context.Context, c *pgconn.PgConn) {
 	_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK").Close()
 }
 
-func statistics(
-	ctx context.Context, c *pgconn.PgConn, questions []Question, start []*big.Rat,
-) (mechanism.Statistics, error) {
-	f := append([]*big.Rat(nil), start...)
-	if hook.NoStart {
-		clear(f)
-	}
-	for _, q := range questions {
-		if err := q.run(ctx, c, f); err != nil {
-			return mechanism.Statistics{}, err
-		}
-	}
-	return mechanism.NewStatistics(f), nil
-}
-
-func (q Question) run(ctx context.Context, c *pgconn.PgConn, f []*big.Rat) error {
-	index := q.Cut.Index()
-	keys := make([]planner.Value, q.Cut.Head())
-	summed, sums := q.Cut.Summed(), make([]*big.Rat, len(q.Cut.Terms))
-	var failed error
-	rows := c.ExecParams(ctx, q.SQL, q.Args, q.Types, nil, nil)
-	for rows.NextRow() {
-		v := rows.Values()
-		for i := range keys {
-			keys[i] = planner.Value{Text: string(v[i]), Null: v[i] == nil}
-		}
-		cell, ok := index.Find(keys)
-		if !ok {
-			continue
-		}
-		for i, t := range summed {
-			sums[t] = new(big.Rat)
-			if text := v[len(keys)+i]; text == nil { // a sum over no rows
-				if hook.NoStart {
-					sums[t] = nil
-				}
-			} else if x, ok := new(big.Rat).SetString(string(text)); ok {
-				sums[t] = x
-			} else { // NaN or Infinity among the rows
-				failed = ErrStatistics
-			}
-		}
-		sampled := v[len(keys)+len(summed):]
-		for a, agg := range q.Cut.Aggregates {
-			if agg.Sampled != nil {
-				text := sampled[0]
-				sampled = sampled[1:]
-				if k := q.Component[cell][a]; k >= 0 && text != nil {
-					x, ok := new(big.Rat).SetString(string(text))
-					if !ok {
-						failed = ErrStatistics
-						continue
-					}
-					f[k] = x
-				}
-				continue
-			}
-			s := make([]*big.Rat, len(agg.Terms))
-			for i, t := range agg.Terms {
-				s[i] = sums[t]
-			}
-			if k := q.Component[cell][a]; k >= 0 {
-				if x, ok := agg.Exact(s); ok {
-					f[k] = x
-				}
-			}
-		}
-	}
-	if _, err := rows.Close(); err != nil {
-		return err
-	}
-	return failed
-}
-
 // withheld is what is said instead of PostgreSQL's reason.
 const withheld = "The reason is withheld, since it can tell about the rows; " +
 	"the statement is charged as if it had been answered."
@@ -337,7 +255,28 @@ func (r *Reader) with(ctx context.Context, f func(*pgconn.PgConn) error) error {
 		return scrub(ctx, err)
 	}
 	defer conn.Release()
-	return scrub(ctx, f(conn.Conn().PgConn()))
+	c := conn.Conn().PgConn()
+	err = f(c)
+	if c.IsClosed() {
+		go cancelAll(c)
+	}
+	return scrub(ctx, err)
+}
+
+// cancelAll cancels whatever a connection that was given up still runs, until PostgreSQL has closed it, or pgx, which
+// waits for that, has lost its patience (15 s). pgx itself asks once, and a request that overtakes its statement
+// cancels nothing: PostgreSQL would begin the statement afterwards, and work on it for nobody until statement_timeout.
+func cancelAll(c *pgconn.PgConn) {
+	for wait := 100 * time.Millisecond; ; wait *= 2 {
+		select {
+		case <-c.CleanupDone():
+			return
+		case <-time.After(wait):
+		}
+		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+		_ = c.CancelRequest(ctx) // there is nobody to tell, and the next one may succeed
+		stop()
+	}
 }
 
 // scrub keeps what a reader's error may tell: that the client cancelled, that the database cannot be reached, or only

@@ -50,12 +50,14 @@ func (r *Reader) InSnapshot(
 			return err
 		}
 		defer rollback(ctx, c)
+
 		s := &Snapshot{conn: c}
 		for _, t := range tables { // before the first query: the snapshot is taken then
 			if _, err := c.Exec(ctx, "LOCK TABLE "+t.String()+" IN ACCESS SHARE MODE").ReadAll(); err != nil {
 				return unreadable(t)
 			}
 		}
+
 		for _, t := range tables {
 			if err := s.open(ctx, t, protected); err != nil {
 				return err
@@ -64,6 +66,8 @@ func (r *Reader) InSnapshot(
 		failed = f(s)
 		return nil
 	})
+
+	// What f has failed with is its own: it is no error of the reader's, whose text would be scrubbed.
 	if err == nil {
 		err = failed
 	}

@@ -45,3 +45,11 @@ func EstimateNotice(e answer.Estimated) (message, hint string) {
 			"charged for them beside the answer", from, len(e.From)),
 		"SELECT * FROM fugu.estimate has their standard deviations; RESET fugu.answer shows what was released."
 }
+
+// UnsolvedNotice says that a result has what was released where estimates were asked for.
+func UnsolvedNotice() (message, hint string) {
+	return "the values are those released, and no estimates: they contradict the model by very many standard " +
+			"deviations",
+		"The policy's owner can look at the reference and at the range of the secrets; estimates: {prior: none} is " +
+			"without both."
+}

@@ -99,6 +99,7 @@ func Twin(tables []*dataset.Protected, classes []told.Class) (rows [][]planner.V
 		if t.Table.AtLeast > 0 {
 			least = integer(t.Table.AtLeast)
 		}
+
 		for _, c := range classes {
 			if c.Table != name {
 				continue
@@ -109,12 +110,14 @@ func Twin(tables []*dataset.Protected, classes []told.Class) (rows [][]planner.V
 			if c.Known {
 				row[5], row[8] = text(c.Class), float(c.CountError)
 			}
+
 			off := null
 			if c.ToldError != nil {
 				off = float(*c.ToldError)
 			}
 			rows = append(rows, append(row, least, off))
 		}
+
 		if !found {
 			rows = append(rows, slices.Concat([]planner.Value{text(t.Policy.Dataset), text(name)},
 				slices.Repeat([]planner.Value{null}, 10), []planner.Value{least, null}))
@@ -146,6 +149,7 @@ func LastRelease(l answer.Told) [][]planner.Value {
 	for secret, loss := range l.Answer.Losses {
 		epsilon[secret] = loss.EpsilonAt(float64(l.Budget.Delta))
 	}
+
 	id := integer(l.Answer.ID)
 	if l.Answer.ID == 0 { // all of it is public, and nothing was charged
 		id = planner.Value{Null: true}

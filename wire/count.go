@@ -35,10 +35,10 @@ var WaitBounds = [...]time.Duration{5 * time.Millisecond, 20 * time.Millisecond,
 // Counts are what a server is at, and what it has done since it was made. None has a part of a client's text, and none
 // moves between the moment at which protected rows have been read and that at which the client is told.
 type Counts struct {
-	Connections int64 // that are open, with those of which nothing is known yet
-	Sessions    int64 // that are open
-	Begun       int64 // sessions, in all
-	Statements  [lastKind]int64 // by Kind
+	Connections int64                   // that are open, with those of which nothing is known yet
+	Sessions    int64                   // that are open
+	Begun       int64                   // sessions, in all
+	Statements  [lastKind]int64         // by Kind
 	Errors      map[sqlstate.Code]int64 // that clients were told by the proxy itself, and not by the database
 	// Waits are how many bindings of Protected statements took the engine up to each of WaitBounds; the last: longer.
 	Waits [len(WaitBounds) + 1]int64

@@ -106,6 +106,7 @@ func (x *exchange) push(e entry) {
 	default:
 		x.open = e.kind != kindQuery
 	}
+
 	if n := len(x.entries); n == cap(x.entries) {
 		x.store = make([]entry, 0, 2*n+4) // most clients wait for each reply
 		x.entries = append(x.store, x.entries...)

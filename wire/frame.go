@@ -69,6 +69,8 @@ func (f *frames) read(length int) (body []byte, err error) {
 		f.raw = f.r.take(total)
 		return f.raw[header:], nil
 	}
+
+	// A large frame has a buffer of its own, which the next large one may use if it was none of the largest.
 	if f.big = f.big[:0]; cap(f.big) > 1<<20 {
 		f.big = nil
 	}
@@ -80,6 +82,7 @@ func (f *frames) read(length int) (body []byte, err error) {
 			return nil, err
 		}
 	}
+
 	f.raw = f.big
 	return f.raw[header:], nil
 }

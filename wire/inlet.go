@@ -54,6 +54,7 @@ func (i *inlet) read(conn io.Reader) (int, error) {
 		i.end = copy(i.buf[:], i.buf[i.pos:i.end])
 		i.pos = 0
 	}
+
 	if raw := i.descriptor(conn); raw != nil {
 		if err := raw.Read(i.attempt); err != nil {
 			return 0, err
@@ -61,12 +62,15 @@ func (i *inlet) read(conn io.Reader) (int, error) {
 		i.end += i.n
 		return i.n, i.err
 	}
+
+	// While a client is silent it needs no buffer but a byte to wait with.
 	if i.release(); i.buf != nil || i.keep {
 		i.lend()
 		n, err := conn.Read(i.buf[i.end:])
 		i.end += n
 		return n, err
 	}
+
 	n, err := conn.Read(i.first[:])
 	if n > 0 {
 		i.lend()

@@ -28,6 +28,8 @@ func (p parameters) allowed() (map[string]string, error) {
 		return nil, err
 	}
 	out := map[string]string{}
+
+	// What comes later counts, as with PostgreSQL.
 	for _, s := range append(settings, p.settings...) {
 		name := strings.ToLower(s.name)
 		switch {
@@ -116,6 +118,7 @@ func splitOptions(options string) []string {
 		}
 		within = true
 	}
+
 	if within {
 		words = append(words, string(word))
 	}

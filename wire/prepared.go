@@ -9,9 +9,12 @@ func (s *session) heed(sql []byte) error {
 	if s.pool == nil || s.lasting || !s.engine.Lasting(sql) {
 		return nil
 	}
+
 	s.lasting = true
 	s.pinned.Store(true)
 	alone := s.exchange.unbound()
+
+	// Outside of a transaction each is prepared by itself, so that one which cannot be any more fails alone.
 	for _, name := range s.kept.names() {
 		if !alone {
 			if err := s.provide(msgParse, []byte(name)); err != nil {

@@ -42,6 +42,10 @@ type Server struct {
 	clients atomic.Int64 // that have asked for a session
 	conns   atomic.Int64 // all, with those of which nothing is known yet
 	tally   tally
+
+	retiring context.Context // ends when no more clients are taken
+	retire   context.CancelFunc
+	patience atomic.Int64 // in nanoseconds: of retiring
 }
 
 // New returns a server that answers from engine.
@@ -50,6 +54,7 @@ func New(config Config, engine Engine) *Server {
 		config.MessageBytes = maxFrame
 	}
 	s := &Server{config: config, engine: engine, keys: keys{m: map[uint32]key{}}}
+	s.retiring, s.retire = context.WithCancel(context.Background())
 	if config.Pool.Size > 0 {
 		s.pool = newPool(config.Pool)
 	}
@@ -57,7 +62,8 @@ func New(config Config, engine Engine) *Server {
 }
 
 // Serve accepts clients until ctx ends. Then it takes no more, sends idle ones away, lets the others finish their
-// transaction for DrainTimeout, and returns when every session is over. It closes the listener.
+// transaction for DrainTimeout, and returns when every session is over. It closes the listener. Once it is retired it
+// leaves the sessions that there are in peace before.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	// Sessions outlive ctx by the time of the drain.
 	work, kill := context.WithCancel(context.WithoutCancel(ctx))
@@ -67,11 +73,16 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 	closing := after(ctx, func() { _ = l.Close() })
 	defer closing()
+	ceasing := after(s.retiring, func() { _ = l.Close() })
+	defer ceasing()
 	var clients sync.WaitGroup
 	err := s.accept(ctx, l, func(conn net.Conn) {
 		clients.Go(func() { s.client(ctx, work, conn) })
 	})
 
+	if err == nil {
+		s.outlast(ctx, &clients)
+	}
 	stop()
 	timer := time.AfterFunc(s.config.DrainTimeout, kill)
 	defer timer.Stop()
@@ -80,6 +91,33 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		s.pool.close()
 	}
 	return err
+}
+
+// Retire has Serve take no more clients and wait until those that there are have gone by themselves, for as long as
+// patience at the most; then it goes on as if its context had ended. Somebody else may be taking clients from the same
+// socket by now. It may be called once, while Serve runs.
+func (s *Server) Retire(patience time.Duration) {
+	s.patience.Store(int64(patience))
+	s.retire()
+}
+
+// outlast waits, where the server is retired, until its clients are gone, its patience is over or ctx has ended.
+func (s *Server) outlast(ctx context.Context, clients *sync.WaitGroup) {
+	if s.retiring.Err() == nil {
+		return
+	}
+	gone := make(chan struct{})
+	go func() {
+		clients.Wait()
+		close(gone)
+	}()
+	patience := time.NewTimer(time.Duration(s.patience.Load()))
+	defer patience.Stop()
+	select {
+	case <-gone:
+	case <-patience.C:
+	case <-ctx.Done():
+	}
 }
 
 // after calls f when ctx has ended. stop prevents it, or if it is too late for that, waits for its end and reports
@@ -111,7 +149,7 @@ func (s *Server) accept(ctx context.Context, l net.Listener, serve func(net.Conn
 		case err == nil:
 			_ = conn.Close()
 			return nil
-		case ctx.Err() != nil:
+		case ctx.Err() != nil, s.retiring.Err() != nil:
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("accepting clients: %w", err)

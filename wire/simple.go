@@ -78,6 +78,7 @@ func (s *session) script(statements []Statement, apiece bool) error {
 			return s.end() // the unnamed portal ends with the transaction
 		}
 	}
+
 	s.exchange.push(entry{kind: kindClose, hidden: true})
 	if err := s.send(&pgproto3.Close{ObjectType: objectPortal}); err != nil {
 		return err

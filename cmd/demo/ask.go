@@ -63,15 +63,18 @@ func (d *demo) ask(ctx context.Context, dsn string, s statement) (answer, error)
 			args = append(args, "-c", c)
 		}
 	}
+
 	var stdout, stderr strings.Builder
 	cmd := exec.CommandContext(ctx, d.cluster.Tool("psql"), args...)
 	cmd.Env = append(os.Environ(), "PGCONNECT_TIMEOUT=10")
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
+
 	parts := strings.Split(stdout.String(), mark+"\n")
 	if err != nil || len(parts) != 3 {
 		return answer{}, fmt.Errorf("psql: %w\n%s", cmp.Or(err, errors.New("not what was expected")), stderr.String())
 	}
+
 	a := answer{
 		table: beside.Table{Rows: printed(parts[0])},
 		noise: byGroup(printed(parts[1])),
@@ -104,17 +107,20 @@ func throughPgx(ctx context.Context, dsn string, s statement) (a answer, err err
 		return a, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+
 	var refused *pgconn.PgError
 	if a.table, err = beside.Query(ctx, conn, s.sql, s.args...); errors.As(err, &refused) {
 		a.err = refused.Error()
 	} else if err != nil {
 		return a, err
 	}
+
 	noise, err := beside.Query(ctx, conn, noiseSQL)
 	if err != nil {
 		return a, err
 	}
 	a.noise = byGroup(noise.Rows)
+
 	left, err := beside.Query(ctx, conn, leftSQL)
 	if err != nil {
 		return a, err

@@ -143,6 +143,7 @@ func (d *demo) serve(
 ) (*command.Process, error) {
 	dir := filepath.Join(d.dir, database)
 	config := filepath.Join(dir, "fugu.yaml")
+
 	keeper := ""
 	if database == twinDatabase {
 		keeper = fmt.Sprintf("  keeper: %q\n", d.cluster.DSN("fugu_keeper", database))
@@ -156,11 +157,13 @@ upstream:
 policy: adult.policy.yaml
 ledger: sqlite:fugu.db
 `, d.cluster.DSN("fugu_guest", database), d.cluster.DSN("fugu_reader", database), keeper)
+
 	policy = strings.Replace(policy, "rows: 35222", fmt.Sprintf("rows: %d", d.rows), 1)
 	if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(config, []byte(text), 0o600),
 		os.WriteFile(filepath.Join(dir, "adult.policy.yaml"), []byte(policy), 0o600)); err != nil {
 		return nil, err
 	}
+
 	if err := prepare(config); err != nil {
 		return nil, err
 	}

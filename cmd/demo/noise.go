@@ -41,6 +41,7 @@ func (d *demo) showNoise(ctx context.Context, address string) (map[string]beside
 		if err != nil {
 			return nil, err
 		}
+
 		switch {
 		case a.err != "":
 			fmt.Fprintln(d.out, d.paint(red, indent(a.err)))
@@ -58,6 +59,7 @@ func (d *demo) showNoise(ctx context.Context, address string) (map[string]beside
 				return nil, err
 			}
 		}
+
 		if a.notice != "" {
 			fmt.Fprintln(d.out, indent(a.notice))
 		}
@@ -86,6 +88,7 @@ func (d *demo) compare(s statement, truth beside.Table, a answer) error {
 		if len(noise) != values {
 			return fmt.Errorf("the answer does not fit: %s, noise %v", c.Key, noise)
 		}
+
 		// The answer stands in the truth's place, so that its order is kept.
 		w.add(plain, c.Key, plain, c.Column, plain, short(c.Told.String()), green, short(c.Truth.String()),
 			plain, noise[i%values])

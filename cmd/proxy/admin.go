@@ -47,7 +47,8 @@ func openOffice(h *house, d *door, server *wire.Server, databases *pipeline.Data
 		checks = append(checks, admin.Check{Name: "ledger", Probe: o.readLedger})
 	}
 	o.health = admin.NewHealth(log, checks...)
-	o.loaded(h.policies)
+	o.policies.Store(&h.policies)
+	o.health.Loaded(policiesLoaded, nil)
 	o.health.Loaded(usersLoaded, nil)
 	return o, nil
 }
@@ -57,12 +58,6 @@ const (
 	policiesLoaded = "policies"
 	usersLoaded    = "users and certificates"
 )
-
-// loaded takes note of the policies that are in force from now on.
-func (o *office) loaded(policies []*policy.Policy) {
-	o.policies.Store(&policies)
-	o.health.Loaded(policiesLoaded, nil)
-}
 
 // reach connects to the database as clients' statements do. The reader is not asked: its connections are busy while
 // protected rows are read, and how long a check waits for one would say for how long.
@@ -141,8 +136,12 @@ func (o *office) budgets(ctx context.Context) (out []admin.Budget) {
 	return out
 }
 
-// again is how long the office waits before it tries to have its address once more.
-const again = 5 * time.Second
+// The office tries again and again to have its address. A successor has to wait until the proxy before has left it; if
+// it takes longer, the log says so.
+const (
+	again   = 500 * time.Millisecond
+	unusual = 10 // tries
+)
 
 // open answers operators until leave is called: while clients are served, and while those that are left when ctx ends
 // finish what they are at.
@@ -151,11 +150,11 @@ func (o *office) open(ctx context.Context) (leave func()) {
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	var serving sync.WaitGroup
 	serving.Go(func() { o.serve(work) })
-	return func() {
+	return sync.OnceFunc(func() {
 		saying()
 		end()
 		serving.Wait()
-	}
+	})
 }
 
 // serve answers operators until ctx ends. That their address is taken, by a proxy of the same configuration say, is no
@@ -173,7 +172,7 @@ func (o *office) serve(ctx context.Context) {
 			o.log.Info("operators are answered", "admin", l.Addr().String(), "metrics", o.token != nil)
 			err = admin.Serve(ctx, l, o.options())
 		}
-		if err != nil && ctx.Err() == nil && tries == 0 {
+		if err != nil && ctx.Err() == nil && tries == unusual {
 			o.log.Error("the address for operators cannot be had now, and is tried again", "error", err)
 		}
 		select {

@@ -239,6 +239,7 @@ func (h *house) readerApart(ctx context.Context, r *room) (*upstream.Reader, err
 			"that parts of the catalog " +
 			"have to be masked, which Fugu reads as the reader; or build twins on another server")
 	}
+
 	reader := h.readers[r.database]
 	if reader == nil {
 		var err error
@@ -252,6 +253,8 @@ func (h *house) readerApart(ctx context.Context, r *room) (*upstream.Reader, err
 		}
 		h.readers[r.database] = reader
 	}
+
+	// A pool that connects elsewhere would mask a catalog that nobody sees.
 	server, err := reader.Server(ctx)
 	if err == nil && server != h.server {
 		err = errors.New("upstream.reader leads to another server than upstream.guest: it has to read the catalog " +
@@ -338,7 +341,7 @@ func (h *house) checkSource(ctx context.Context, stdout io.Writer) error {
 		}
 	}
 
-	if err := h.checkKeeper(ctx, stdout, all); err != nil {
+	if err := h.checkKeeper(ctx, stdout, all, h.policies...); err != nil {
 		return err
 	}
 	return h.checkBuilder(ctx, stdout)
@@ -351,6 +354,7 @@ func (h *house) checkBuilder(ctx context.Context, stdout io.Writer) error {
 		return fmt.Errorf("connecting as upstream.twins: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+
 	schemas := []string{"fugu_twin"}
 	for _, p := range h.policies {
 		for _, t := range p.Tables {
@@ -359,6 +363,7 @@ func (h *house) checkBuilder(ctx context.Context, stdout io.Writer) error {
 			}
 		}
 	}
+
 	const lacks = `SELECT CASE WHEN n.oid IS NULL
 	    THEN format('upstream.twins cannot make the schema %I; GRANT CREATE ON DATABASE %I TO %I;',
 	      s, current_database(), current_user)
@@ -367,6 +372,7 @@ func (h *house) checkBuilder(ctx context.Context, stdout io.Writer) error {
 	  FROM unnest($1::text[]) AS s LEFT JOIN pg_namespace n ON n.nspname = s
 	  WHERE CASE WHEN n.oid IS NULL THEN NOT has_database_privilege(current_database(), 'CREATE')
 	    ELSE NOT has_schema_privilege(n.oid, 'CREATE') END`
+
 	rows, _ := conn.Query(ctx, lacks, schemas)
 	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	for _, f := range found {

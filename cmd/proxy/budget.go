@@ -30,6 +30,7 @@ func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	if err != nil {
 		return err
 	}
+
 	switch {
 	case len(rest) == 0 || len(rest) == 1 && rest[0] == "list":
 		return listBudgets(ctx, path, asJSON, stdout)
@@ -136,6 +137,7 @@ func writeAccounts(w io.Writer, accounts []balance) error {
 		case *a.Left < *a.Total/5:
 			left.colour = inYellow
 		}
+
 		spent := shown(a.Spent)
 		if a.Spent == nil && !a.NoPolicy {
 			spent = "all" // no epsilon holds at this delta
@@ -143,6 +145,7 @@ func writeAccounts(w io.Writer, accounts []balance) error {
 		t.row(a.Dataset, a.Epoch, a.Period, orAll(a.Scope), a.Secret, shown(a.Total), spent, left, shown(a.Delta),
 			a.Releases)
 	}
+
 	if err := t.write(w); err != nil {
 		return err
 	}
@@ -342,6 +345,7 @@ func resetBudget(ctx context.Context, path, dataset string, why ledger.Why, asJS
 		return err
 	}
 	defer func() { _ = b.Close() }()
+
 	head, err := b.Reset(ctx, dataset, why)
 	if err != nil {
 		return err
@@ -350,6 +354,7 @@ func resetBudget(ctx context.Context, path, dataset string, why ledger.Why, asJS
 	if err != nil {
 		return err
 	}
+
 	if asJSON {
 		return printJSON(stdout, map[string]any{"dataset": dataset, "number": e.Number, "hash": head.Hash,
 			"warning": strings.ReplaceAll(strings.TrimSpace(givenUp), "\n", " ")})

@@ -39,6 +39,33 @@ assume: [translation]
 privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 10, delta: 0.01, per: dataset}}
 `
 
+// newGuild makes the guild's database anew, with more SQL behind the load, and returns a configuration over it.
+func newGuild(t *testing.T, c *pgcluster.Cluster, third, mended string) (path string) {
+	t.Helper()
+	const drop = "DROP DATABASE IF EXISTS guild; DROP ROLE IF EXISTS guild_guest, guild_reader"
+	for _, sql := range append(strings.Split(drop, ";"), "CREATE DATABASE guild") {
+		if err := c.Exec(t.Context(), "postgres", sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(
+		c.Exec(t.Context(), "guild", fmt.Sprintf(strings.Replace(guild, "(%s)", "()", 1), third)),
+		c.Exec(t.Context(), "guild", mended)); err != nil {
+		t.Fatal(err)
+	}
+
+	dir := t.TempDir()
+	path = filepath.Join(dir, "fugu.yaml")
+	config := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: {method: trust}\n"+
+		"policy: p.policy.yaml\nledger: sqlite:fugu.db\n", c.DSN("guild_guest", "guild"),
+		c.DSN("guild_reader", "guild"))
+	if err := errors.Join(os.WriteFile(path, []byte(config), 0o600),
+		os.WriteFile(filepath.Join(dir, "p.policy.yaml"), []byte(guildPolicy), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // check warns of three secrets of which each follows from the other two, though no two of them are tied, and notes
 // where a key stands twice in a reference, and where many values are joined with an ordinary table; of none where there
 // is nothing to tell.
@@ -54,27 +81,7 @@ func TestCheckTellsOfReferences(t *testing.T) {
 			"DELETE FROM visit_reference WHERE nr = 7; " +
 			"UPDATE member_reference SET town = 1 + id % 50"},
 	} {
-		const drop = "DROP DATABASE IF EXISTS guild; DROP ROLE IF EXISTS guild_guest, guild_reader"
-		for _, sql := range append(strings.Split(drop, ";"), "CREATE DATABASE guild") {
-			if err := c.Exec(t.Context(), "postgres", sql); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := errors.Join(c.Exec(t.Context(), "guild", fmt.Sprintf(strings.Replace(guild, "(%s)", "()", 1),
-			s.third)),
-			c.Exec(t.Context(), "guild", s.mended)); err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		path := filepath.Join(dir, "fugu.yaml")
-		config := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: {method: trust}\n"+
-			"policy: p.policy.yaml\nledger: sqlite:fugu.db\n", c.DSN("guild_guest", "guild"),
-			c.DSN("guild_reader", "guild"))
-		if err := errors.Join(os.WriteFile(path, []byte(config), 0o600),
-			os.WriteFile(filepath.Join(dir, "p.policy.yaml"), []byte(guildPolicy), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		code, stdout, stderr := invoke(t, "check", "-c", path)
+		code, stdout, stderr := invoke(t, "check", "-c", newGuild(t, c, s.third, s.mended))
 		if code != 0 {
 			t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/policy"
+	"fugu/sqlstate"
 	"fugu/twin/build"
 	"fugu/twin/columns"
 )
@@ -144,7 +146,7 @@ func (h *house) checkTwins(ctx context.Context, stdout io.Writer, p *policy.Poli
 	if len(family) == 0 {
 		return nil
 	}
-	return h.checkKeeper(ctx, stdout, append(family, references...))
+	return h.checkKeeper(ctx, stdout, append(family, references...), p)
 }
 
 // keeperSuspicions is about the role that asks it: $1 are the tables that have twins, $2 the guests, $3 the schema of
@@ -163,15 +165,16 @@ UNION ALL SELECT format('the guest %I can make relations in the schema of twins:
  FROM unnest($2::text[]) AS r JOIN pg_roles o ON o.rolname = r
  WHERE to_regnamespace($3) IS NOT NULL AND has_schema_privilege(r, $3, 'CREATE')`
 
-// checkKeeper prints what the role that builds twins lacks, or has too much.
-func (h *house) checkKeeper(ctx context.Context, stdout io.Writer, tables []string) error {
+// checkKeeper prints what the role that builds twins lacks, or has too much, and refuses policies with conditions by
+// which it cannot build.
+func (h *house) checkKeeper(ctx context.Context, stdout io.Writer, tables []string, policies ...*policy.Policy) error {
 	if h.config.Upstream.Keeper == "" {
 		fmt.Fprintln(stdout, "warning: upstream.keeper is missing: twins cannot be built")
 		return nil
 	}
-	keeper, err := pgx.Connect(ctx, string(h.config.Upstream.Keeper))
+	keeper, err := build.Connect(ctx, string(h.config.Upstream.Keeper))
 	if err != nil {
-		return fmt.Errorf("connecting as upstream.keeper: %w", err)
+		return fmt.Errorf("upstream.keeper: %w", err)
 	}
 	defer func() { _ = keeper.Close(context.WithoutCancel(ctx)) }()
 
@@ -194,7 +197,32 @@ func (h *house) checkKeeper(ctx context.Context, stdout io.Writer, tables []stri
 	for _, f := range found {
 		fmt.Fprintf(stdout, "warning: %s\n", f)
 	}
+	for _, p := range policies {
+		if err == nil {
+			err = checkConditions(ctx, keeper, p)
+		}
+	}
 	return err
+}
+
+// checkConditions refuses secrets by whose conditions twins cannot be built.
+func checkConditions(ctx context.Context, keeper *pgx.Conn, p *policy.Policy) error {
+	for _, t := range p.Tables {
+		if t.Answers != policy.FromTwin {
+			continue
+		}
+
+		// A table that the keeper may not read was warned of: nothing can be said about conditions on it.
+		err := build.CheckConditions(ctx, keeper, p, t.Qualified())
+		var refused *pgconn.PgError
+		if errors.As(err, &refused) && refused.Code == string(sqlstate.InsufficientPrivilege) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // array writes texts as an array of PostgreSQL's.

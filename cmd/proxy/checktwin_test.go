@@ -62,6 +62,9 @@ func TestTwinIsServed(t *testing.T) {
 		"the keeper cannot make the schema of twins"} {
 		expect(t, exitOK, want, "check", "-c", path)
 	}
+	write(strings.Replace(fmt.Sprintf(twinPolicy, data.Rows), "income = '>50K'", "random() < 0.2", 1))
+	expect(t, exitFailure, "secret high_income: its condition calls a volatile function", "check", "-c", path)
+	write(fmt.Sprintf(twinPolicy, data.Rows))
 	if err := c.Exec(t.Context(), "served", "GRANT CREATE ON DATABASE served TO served_keeper"); err != nil {
 		t.Fatal(err)
 	}

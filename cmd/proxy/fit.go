@@ -115,6 +115,8 @@ func byPolicy(ctx context.Context, h *house, statements []string) (map[*policy.P
 	rooms := slices.SortedFunc(slices.Values(h.rooms), func(a, b *room) int {
 		return cmp.Compare(a.database, b.database)
 	})
+
+	// A statement that is about nobody's tables fails in every database, each time with a reason of its own.
 	for _, sql := range statements {
 		var found []*policy.Policy
 		var failed []error
@@ -126,6 +128,7 @@ func byPolicy(ctx context.Context, h *house, statements []string) (map[*policy.P
 				found = append(found, asked.Policy)
 			}
 		}
+
 		switch {
 		case len(found) == 1:
 			out[found[0]] = append(out[found[0]], sql)
@@ -155,6 +158,7 @@ func progress(w io.Writer, dataset string) fitting.Progress {
 			}
 			return
 		}
+
 		const cells = 20
 		filled := cells * done / max(1, total)
 		text := []rune(fmt.Sprintf("%s [%s%s] %d/%d %s", dataset, strings.Repeat("#", filled),
@@ -177,6 +181,7 @@ func printFit(w io.Writer, r fitting.Report) error {
 	for _, s := range r.Secrets {
 		fmt.Fprintf(w, "   secret %s of %s (%d rows): %s\n", s.Secret, s.Table, s.Rows, s.Describe())
 	}
+
 	if err := printQualities(w, r.Statements); err != nil {
 		return err
 	}
@@ -184,6 +189,7 @@ func printFit(w io.Writer, r fitting.Report) error {
 	for _, line := range r.Remarks() {
 		fmt.Fprintf(w, "   note: %s\n", line)
 	}
+
 	for _, s := range r.Statements {
 		for _, f := range s.Findings {
 			fmt.Fprintf(w, "%s %s: %s: %s\n", red(w, "not prepared"), s.Statement, f.Code, f.Message)

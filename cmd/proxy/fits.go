@@ -22,6 +22,8 @@ func (h *house) twinsFit(ctx context.Context) error {
 		if !slices.ContainsFunc(p.Tables, func(t policy.Table) bool { return t.Answers == policy.FromTwin }) {
 			continue
 		}
+
+		// Twins apart are all in one database, whichever their tables are in.
 		room := h.rooms[0]
 		if !h.twinsApart() {
 			room = h.room(p.Database)
@@ -32,6 +34,7 @@ func (h *house) twinsFit(ctx context.Context) error {
 		}
 		found = append(found, misfits...)
 	}
+
 	if len(found) == 0 {
 		return nil
 	}

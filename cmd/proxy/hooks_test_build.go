@@ -81,6 +81,7 @@ type late struct {
 func (l *late) Find(ctx context.Context, key ledger.Key, scopes ...string) (ledger.Answer, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	var waiting []ledger.Charge
 	for _, c := range l.owed {
 		o, ok := l.given[c.Key]
@@ -97,6 +98,7 @@ func (l *late) Find(ctx context.Context, key ledger.Key, scopes ...string) (ledg
 			return ledger.Answer{}, false, err
 		}
 	}
+
 	l.owed = waiting
 	return l.Ledger.Find(ctx, key, scopes...)
 }

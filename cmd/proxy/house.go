@@ -24,11 +24,13 @@ import (
 type house struct {
 	config   *config.Config
 	policies []*policy.Policy
+	seen     string // the state of the policies' files, from before they were read
 	guest    *pgconn.Config
 	guests   map[string]*pgconn.Config   // by user, of those who have one of their own
 	rooms    []*room                     // the guest's own database first
 	readers  map[string]*upstream.Reader // by database
 	ledger   ledger.Ledger
+	lock     *os.File           // of the ledger, as it was handed over or is to be; nil: there is none
 	warnings []upstream.Finding // what may be a hole
 	notes    []string           // what is worth knowing, and nothing to mend
 	server   string             // with twins apart: the guests'
@@ -41,7 +43,7 @@ func open(ctx context.Context, path string) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &house{config: cfg, readers: map[string]*upstream.Reader{}}
+	h := &house{config: cfg, seen: policyState(cfg.Policy), readers: map[string]*upstream.Reader{}}
 	if h.policies, err = policy.Load(cfg.Policy); err != nil {
 		return nil, err
 	}
@@ -92,7 +94,7 @@ func (h *house) close() {
 // openLedger opens the ledger: for the one proxy that serves from it, or only to look.
 func (h *house) openLedger(ctx context.Context, serves bool) error {
 	l, err := ledger.Open(ctx, ledgerURL(h.config.Ledger),
-		ledger.Options{Exclusive: serves, ReadOnly: !serves, Key: h.config.Ledger.Key})
+		ledger.Options{Exclusive: serves, ReadOnly: !serves, Key: h.config.Ledger.Key, Lock: h.lock})
 	if !serves && errors.Is(err, fs.ErrNotExist) {
 		l, err = empty{}, nil
 	}
@@ -100,6 +102,7 @@ func (h *house) openLedger(ctx context.Context, serves bool) error {
 		return fmt.Errorf("opening the ledger: %w", err)
 	}
 	if serves {
+		h.lock = ledger.LockOf(l)
 		l = memory.Of(planted(l))
 	}
 	h.ledger = l

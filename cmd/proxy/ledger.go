@@ -132,6 +132,7 @@ func compact(ctx context.Context, path, before string, why ledger.Why) (map[stri
 		return nil, usageError{errors.New(
 			"-before wants a date of the past, such as 2006-01-02 or 2006-01-02T15:04:05Z")}
 	}
+
 	if err := given(why); err != nil {
 		return nil, err
 	}
@@ -139,6 +140,7 @@ func compact(ctx context.Context, path, before string, why ledger.Why) (map[stri
 	if err != nil {
 		return nil, err
 	}
+
 	l, err := openManager(ctx, cfg, true)
 	if err != nil {
 		return nil, err

@@ -81,6 +81,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	}
+
 	cmd, ok := commands[args[0]]
 	if !ok {
 		fmt.Fprintf(stderr, "fugu: unknown command %q\n\n%s", args[0], usage)
@@ -88,6 +89,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	err := cmd(ctx, args[1:], stdout, stderr)
 	var mistake usageError
+
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitOK

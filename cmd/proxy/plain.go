@@ -70,6 +70,7 @@ func (h *house) forgotten(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
+
 	datasets, err := l.Datasets(ctx)
 	switch err := errors.Join(err, l.Close()); {
 	case err != nil:

@@ -61,6 +61,7 @@ func (t *table) write(w io.Writer) error {
 			width[i] = max(width[i], utf8.RuneCountInString(row[i].text))
 		}
 	}
+
 	for _, row := range append([][]cell{head}, t.cells...) {
 		line := ""
 		for i, c := range row {

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -17,6 +16,7 @@ import (
 	fitting "fugu/fit"
 	"fugu/mechanism"
 	"fugu/policy"
+	previewing "fugu/preview"
 	"fugu/privacy"
 	"fugu/quote"
 )
@@ -143,6 +143,7 @@ func (h *house) checkReference(ctx context.Context, p *policy.Policy, noted func
 		noted("%d of the %d rows of %s's reference have a value of %s outside of its group_by: "+
 			"such rows are in no group of it", u.Rows, u.Of, u.Table, u.Column)
 	}
+
 	repeated, err := room.snapshot.Repeated(ctx, p, room.reader)
 	if err != nil {
 		return err
@@ -152,6 +153,7 @@ func (h *house) checkReference(ctx context.Context, p *policy.Policy, noted func
 			"several rows of one subject are taken for independent ones, and the model for surer than it is: "+
 			"give one row of each subject", r.Rows, r.Of, r.Table, r.Columns)
 	}
+
 	joined, err := room.snapshot.Joined(ctx, p, room.reader)
 	if err != nil {
 		return err
@@ -268,6 +270,7 @@ func checkBudget(stdout io.Writer, p *policy.Policy) {
 	}
 	everybody := privacy.Budget{Epsilon: b.Epsilon, Delta: b.Delta}
 	fmt.Fprintf(stdout, "   note: the budget of everybody together is %s\n", of(everybody))
+
 	if s := b.Shares; s != nil {
 		for _, u := range s.Users {
 			fmt.Fprintf(stdout, "   note: share of user %q below it: %s\n", u.Name, of(u.Limit))
@@ -283,6 +286,7 @@ func checkBudget(stdout io.Writer, p *policy.Policy) {
 		fmt.Fprintf(stdout, "   note: budget.per is user: "+
 			"each user has an account of his own below it, and no more than it\n")
 	}
+
 	if gives := b.Renewal(); gives != "" {
 		fmt.Fprintf(stdout, "warning: dataset %s: %s\n", p.Dataset, gives)
 	}
@@ -341,7 +345,11 @@ func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	xs, err := h.engine(room, h.ledger, logger(os.Stderr)).Preview(ctx, fs.Arg(0), params, epsilons)
+	previews, err := previewing.New(room.snapshot.Snapshot, room.reader, h.ledger)
+	if err != nil {
+		return err
+	}
+	xs, err := previews.Explain(ctx, fs.Arg(0), params, epsilons)
 	if err != nil {
 		return err
 	}
@@ -360,9 +368,11 @@ func printPreview(stdout io.Writer, xs []explain.Explanation) error {
 		}
 		fmt.Fprintf(stdout, "F: %s of %s%s\n", strings.Join(c.Aggregates, ", "), c.Table, by)
 	}
+
 	for _, s := range xs[0].Secrets {
 		fmt.Fprintf(stdout, "secret %s moves F by at most %s (L1), %s (L2)\n", s.Secret, short(s.Norm1), short(s.Norm2))
 	}
+
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\nepsilon\tmechanism\tcolumn\tnoise sd\t95% within\tsampling sd\t")
 	for _, x := range xs {

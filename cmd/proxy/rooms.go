@@ -41,6 +41,7 @@ func (h *house) arrange() error {
 	for _, p := range h.policies {
 		names = append(names, p.Database)
 	}
+
 	h.rooms = nil
 	for _, name := range append(names, h.config.Upstream.Databases...) {
 		if h.room(name) != nil {
@@ -50,6 +51,7 @@ func (h *house) arrange() error {
 		for user, guest := range h.guests {
 			r.guests[user] = in(name, guest)
 		}
+
 		for _, p := range h.policies {
 			if p.Database == name {
 				r.policies = append(r.policies, p)
@@ -93,6 +95,7 @@ func (h *house) furnish(ctx context.Context) error {
 			}
 			h.readers[r.database] = reader
 		}
+
 		r.reader = h.readers[r.database]
 		snapshot, err := pipeline.Load(ctx, r.policies, r.reader, h.beside(r)...)
 		if err != nil {

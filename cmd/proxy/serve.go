@@ -30,14 +30,24 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	self, err := program()
+	if err != nil {
+		return err
+	}
+	in, err := inherited()
+	if err != nil {
+		return err
+	}
 	h, err := open(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer h.close()
+	h.lock = in.lock
 	if err := h.settle(ctx); err != nil {
 		return err
 	}
+
 	door, err := openDoor(h.config, true)
 	if err != nil {
 		return err
@@ -48,53 +58,79 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	h.warn(log)
 
-	// Each database has an engine, to which a reload gives other policies.
-	refusals := ledger.NewRefusals(h.ledger, log)
-	defer refusals.Close()
-	open := &served{door: door, engines: map[string]*pipeline.Engine{}, refusals: refusals, log: log}
-	open.take(h)
-	databases := pipeline.NewDatabases(open.engines)
-	server := wire.New(wireConfig(h.config, door, log), databases)
-	if open.office, err = openOffice(h, door, server, databases, log); err != nil {
+	s := &served{house: h, door: door, program: self, engines: map[string]*pipeline.Engine{},
+		refusals: ledger.NewRefusals(h.ledger, log), log: log}
+	defer s.refusals.Close()
+	s.take(h)
+	s.databases = pipeline.NewDatabases(s.engines)
+	s.server = wire.New(wireConfig(h.config, door, log), s.databases)
+	if s.office, err = openOffice(h, door, s.server, s.databases, log); err != nil {
 		return err
 	}
-
-	// wire sets what clients' connections are kept alive by; the net package's own settings would cost as many calls
-	// again.
-	quiet := net.ListenConfig{KeepAlive: -1}
-	listener, err := quiet.Listen(ctx, "tcp", h.config.Listen)
-	if err != nil {
-		return fmt.Errorf("listening: %w", err)
+	if s.listener, err = in.listen(ctx, h.config.Listen); err != nil {
+		return err
 	}
+	return s.answer(ctx, in, stdout)
+}
 
-	// Whoever has read that fugu is ready may send it a SIGHUP.
-	reloads := make(chan os.Signal, 1)
-	signal.Notify(reloads, syscall.SIGHUP)
-	defer signal.Stop(reloads)
-	leave := open.office.open(ctx)
+// answer serves clients until ctx ends, or a successor has taken over and the last client has gone.
+func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) error {
+	// Whoever has read that fugu is ready may send it a signal.
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGHUP, syscall.SIGUSR2)
+	defer signal.Stop(signals)
+
+	active, retire := context.WithCancel(ctx)
+	defer retire()
+	leave := s.office.open(active)
 	defer leave()
 	var watching sync.WaitGroup
-	watching.Go(func() { door.watch(ctx, open.readAgain) })
+	watching.Go(func() { s.door.watch(active, s.readAgain) })
+	if h := s.house; h.config.Reload == "watch" {
+		watching.Go(func() { watchPolicies(active, h.config.Policy, h.seen, func() { s.reload(active) }) })
+	}
 	watching.Go(func() {
-		forEach(ctx, reloads, func() {
-			open.readAgain()
-			open.reloaded(reload(ctx, h, open, databases))
+		forEach(active, signals, func(got os.Signal) {
+			if got != syscall.SIGUSR2 {
+				s.readAgain()
+				s.reload(active)
+			} else if s.handOver(active) {
+				leave() // which the successor tries to have
+				retire()
+			}
 		})
 	})
-	fmt.Fprintf(stdout, "fugu: ready on %s\n", listener.Addr())
-	err = server.Serve(ctx, pointed(listener))
+
+	fmt.Fprintf(stdout, "fugu: ready on %s\n", s.listener.Addr())
+	if err := in.takes(); err != nil {
+		s.log.Warn("nobody was told that clients are taken", "error", err)
+	}
+	err := s.server.Serve(ctx, pointed(s.listener))
+	retire()
 	watching.Wait()
 	return err
 }
 
-// forEach calls do for each signal until ctx ends.
-func forEach(ctx context.Context, signals <-chan os.Signal, do func()) {
-	for {
+// handOver starts a successor, and takes no more clients where it has come up.
+func (s *served) handOver(ctx context.Context) bool {
+	pid, err := bequeath(ctx, s.program, s.listener, s.house.lock)
+	if err != nil {
+		s.log.Error("there is no successor, and this proxy goes on", "error", err)
+		return false
+	}
+	s.log.Info("a successor takes clients; this proxy ends with its last one", "pid", pid,
+		"sessions", s.server.Counts().Sessions)
+	s.server.Retire(s.house.config.Limits.HandOver)
+	return true
+}
+
+// forEach calls do with each signal until ctx ends.
+func forEach(ctx context.Context, signals <-chan os.Signal, do func(os.Signal)) {
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			return
-		case <-signals:
-			do()
+		case got := <-signals:
+			do(got)
 		}
 	}
 }
@@ -165,7 +201,21 @@ func (h *house) warn(log *slog.Logger) {
 }
 
 // reload reads the policies again. Whatever is wrong with them, or with the grants, leaves the old ones in force.
-func reload(ctx context.Context, h *house, open *served, databases *pipeline.Databases) error {
+func (s *served) reload(ctx context.Context) {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	err := s.replace(ctx)
+	s.office.health.Loaded(policiesLoaded, err)
+	if err != nil {
+		s.log.Error("the policy was not reloaded, the old one stands", "error", describe(err))
+		return
+	}
+	s.log.Info("policy reloaded")
+}
+
+// replace puts everything together beside what is in force, and has it take that's place at the end.
+func (s *served) replace(ctx context.Context) error {
+	h := s.house
 	policies, err := policy.Load(h.config.Policy)
 	if err != nil {
 		return err
@@ -180,7 +230,6 @@ func reload(ctx context.Context, h *house, open *served, databases *pipeline.Dat
 		return err
 	}
 
-	// All is put together beside what is in force, and takes its place at the end.
 	next := *h
 	next.policies = policies
 	if err := next.again(ctx); err != nil {
@@ -195,20 +244,27 @@ func reload(ctx context.Context, h *house, open *served, databases *pipeline.Dat
 	if err := account.BeginEpochs(ctx, h.ledger, policies); err != nil {
 		return err
 	}
-	next.warn(open.log)
-	open.take(&next)
-	databases.Replace(open.engines)
-	open.office.loaded(policies)
+	next.warn(s.log)
+	s.take(&next)
+	s.databases.Replace(s.engines)
+	s.office.policies.Store(&policies)
 	return nil
 }
 
-// served are the engines of the databases that clients can reach, each there for as long as its database is.
+// served are the engines of the databases that clients can reach, each there for as long as its database is, with all
+// that is around them.
 type served struct {
-	door     *door
-	office   *office
-	engines  map[string]*pipeline.Engine
-	refusals *ledger.Refusals
-	log      *slog.Logger
+	house     *house // as it was opened
+	door      *door
+	office    *office
+	program   string // that a successor is started from
+	server    *wire.Server
+	listener  net.Listener
+	databases *pipeline.Databases
+	engines   map[string]*pipeline.Engine
+	refusals  *ledger.Refusals
+	log       *slog.Logger
+	reloading sync.Mutex // one at a time
 }
 
 // readAgain reads users, certificates and the operators' token again.
@@ -220,16 +276,6 @@ func (s *served) readAgain() {
 		return
 	}
 	s.log.Info("users and certificates reloaded")
-}
-
-// reloaded says how a reload of the policies ended.
-func (s *served) reloaded(err error) {
-	s.office.health.Loaded(policiesLoaded, err)
-	if err != nil {
-		s.log.Error("the policy was not reloaded, the old one stands", "error", describe(err))
-		return
-	}
-	s.log.Info("policy reloaded")
 }
 
 // take gives every room of a house its engine. Rooms that are there already have the new masks before a new one opens.

@@ -192,6 +192,7 @@ func (w *twins) guests() ([]string, error) {
 		}
 		return err
 	}
+
 	if err := add(w.config.Upstream.Guest); err != nil {
 		return nil, fmt.Errorf("reading upstream.guest: %w", err)
 	}
@@ -278,6 +279,7 @@ func told(stdout io.Writer, root twinRoot, r build.Report) {
 		fmt.Fprintf(stdout, "%s %s: its twin is there; nothing to do\n", green(stdout, "ok"), root.table.Qualified())
 		return
 	}
+
 	t := r.Twins[0]
 	price := "nothing was charged: its counts had been paid for"
 	if r.Charged {
@@ -288,6 +290,7 @@ func told(stdout io.Writer, root twinRoot, r build.Report) {
 	for i, class := range t.Classes {
 		fmt.Fprintf(stdout, "   %s: told as %d rows, %d taken\n", class, t.Told[i], t.Taken[i])
 	}
+
 	printColumns(stdout, t)
 	for _, linked := range r.Twins[1:] {
 		fmt.Fprintf(stdout, "   %s.%s goes with it: %d rows\n", linked.Schema, linked.Table, linked.Rows)

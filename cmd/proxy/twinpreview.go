@@ -59,6 +59,7 @@ func (w *twins) preview(stdout io.Writer, asJSON bool) error {
 		}
 		all = append(all, previewOf(root, spec, d))
 	}
+
 	if asJSON {
 		return printJSON(stdout, all)
 	}

@@ -26,6 +26,7 @@ func CheckDocs(root fs.FS) ([]string, error) {
 		if err != nil {
 			return err
 		}
+
 		dir := path.Dir(name)
 		commented[dir] = commented[dir] || parsed.Doc != nil
 		if parsed.Name.Name == "main" {
@@ -36,6 +37,7 @@ func CheckDocs(root fs.FS) ([]string, error) {
 		}
 		return nil
 	})
+
 	for dir, is := range commented {
 		if !is {
 			found = append(found, dir+": no file of the package has a comment on it")

@@ -26,6 +26,7 @@ type Size struct {
 	Files, Lines, Blank, Comment, Wide int
 	Long                               []string // functions of more than 60 lines: "file.go:12 name (77)"
 	TooLong                            int      // those of more than 80
+	Dense                              Dense
 }
 
 // Shape is what a repository looks like from outside: the measure of how readable it can be.
@@ -96,11 +97,12 @@ func (s *Size) source(name, text string) error {
 	}
 
 	for _, f := range longer(longFunction, files, parsed) {
-		s.Long = append(s.Long, fmt.Sprintf("%s:%d %s (%d)", name, f.line, f.name, f.lines))
+		s.Long = append(s.Long, f.in(name))
 		if f.lines > maxFunction {
 			s.TooLong++
 		}
 	}
+	s.Dense.add(name, text, files, parsed)
 	return nil
 }
 
@@ -108,6 +110,11 @@ func (s *Size) source(name, text string) error {
 type extent struct {
 	name        string
 	line, lines int
+}
+
+// in is how a report names a function of a file.
+func (e extent) in(file string) string {
+	return fmt.Sprintf("%s:%d %s (%d)", file, e.line, e.name, e.lines)
 }
 
 // longer returns the functions of more than so many lines.
@@ -136,8 +143,10 @@ func parse(name, text string) (*token.FileSet, *ast.File, error) {
 func (s Size) String() string {
 	share := func(n int) float64 { return 100 * float64(n) / float64(max(s.Lines, 1)) }
 	return fmt.Sprintf("%5d files %7d lines, %4.1f%% blank, %4.1f%% comment; %4d lines over %d columns; "+
-		"%3d functions over %d lines, %d over %d", s.Files, s.Lines, share(s.Blank), share(s.Comment),
-		s.Wide, maxColumns, len(s.Long), longFunction, s.TooLong, maxFunction)
+		"%3d functions over %d lines, %d over %d; of those over %d %d without a paragraph and a comment, %d "+
+		"without one of the two", s.Files, s.Lines, share(s.Blank), share(s.Comment),
+		s.Wide, maxColumns, len(s.Long), longFunction, s.TooLong, maxFunction,
+		wordless, len(s.Dense.Both), len(s.Dense.OneOfTwo))
 }
 
 // walk calls visit with each text of the repository, in the order of names.

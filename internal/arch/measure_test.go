@@ -31,13 +31,32 @@ func TestMeasure(t *testing.T) {
 	blank := 1 + longFunction - 2 + longFunction - 1 + maxFunction - 1
 	want := Shape{
 		Product: Size{Files: 1, Lines: 8 + longFunction + longFunction + 1 + maxFunction + 1, Blank: blank, Comment: 5,
-			Long: []string{"p/p.go:69 two (61)", "p/p.go:130 three (81)"}, TooLong: 1},
+			Long: []string{"p/p.go:69 two (61)", "p/p.go:130 three (81)"}, TooLong: 1,
+			Dense: Dense{OneOfTwo: []string{"p/p.go:9 just (60)", "p/p.go:69 two (61)", "p/p.go:130 three (81)"}}},
 		Tests:    Size{Files: 2, Lines: 5, Blank: 1, Comment: 2},
 		Docs:     Size{Files: 1, Lines: 3, Blank: 1, Wide: 1},
 		Packages: 2,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+
+	// A function of twenty lines may be one paragraph, and so may a list; what stands behind code is no comment.
+	body := func(name string, lines ...string) string {
+		return "func " + name + "() {\n" + strings.Join(lines, "\n") + "\n}\n"
+	}
+	step := strings.TrimSpace(strings.Repeat("x++ // why\n", wordless-2))
+	repository = fstest.MapFS{"p.go": {Data: []byte("package p\n" + body("short", step) +
+		body("neither", step, "x++") + body("comment", step, "// why", "x++") +
+		body("blank", step, "", "x++") + body("both", step, "", "// why", "x++") +
+		body("list", "switch x {", "case 1:", step, "x++", "}", "return") +
+		body("table", "return &T{", strings.Repeat("1,\n", wordless)+"}"))}}
+	if got, err = Measure(repository); err != nil {
+		t.Fatal(err)
+	}
+	if want := (Dense{Both: []string{"p.go:22 neither (21)"}, OneOfTwo: []string{"p.go:43 comment (22)",
+		"p.go:65 blank (22)"}}); !reflect.DeepEqual(got.Product.Dense, want) {
+		t.Errorf("got %+v\nwant %+v", got.Product.Dense, want)
 	}
 
 	repository["p/bad.go"] = &fstest.MapFile{Data: []byte("no Go")}

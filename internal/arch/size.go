@@ -17,6 +17,7 @@ func CheckSizes(root fs.FS) ([]string, error) {
 		if ext != ".go" && ext != ".md" || strings.Contains(name, "testdata/") {
 			return nil
 		}
+
 		n := 0
 		for line := range strings.Lines(text) {
 			n++
@@ -24,6 +25,7 @@ func CheckSizes(root fs.FS) ([]string, error) {
 				found = append(found, fmt.Sprintf("%s:%d: is %d columns wide, more than %d", name, n, c, maxColumns))
 			}
 		}
+
 		if ext != ".go" {
 			return nil
 		}

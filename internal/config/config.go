@@ -32,6 +32,7 @@ type Config struct {
 	Auth     Auth
 	TLS      TLS
 	Policy   string // a policy file, or a directory of them; empty: nothing is protected, and there may be no ledger
+	Reload   string // when policies are read again: signal, or watch for when their files change, too
 	Ledger   Ledger
 	Models   string // directory of what fugu fit prepares
 	Admin    Admin
@@ -107,17 +108,19 @@ type Limits struct {
 	// IdleInTransactionTimeout is of a client that sends nothing while its transaction is open.
 	IdleInTransactionTimeout time.Duration
 	KeepAlive                time.Duration // of a connection's silence, until TCP asks whether the peer is there
+	HandOver                 time.Duration // for which sessions go on when another proxy has taken over
 }
 
 func defaults() *Config {
 	return &Config{
 		Pool: Pool{Mode: "session", Size: 20, Wait: 2 * time.Minute},
 		Auth: Auth{Method: "scram-sha-256"},
-		TLS:  TLS{Mode: "prefer"},
+		TLS:  TLS{Mode: "prefer"}, Reload: "signal",
 		Limits: Limits{
 			Clients: 2000, MessageBytes: 64 << 20,
 			StatementTimeout: 60 * time.Second, AnswerGrid: 20 * time.Millisecond, LoginTimeout: time.Minute,
 			IdleTimeout: 30 * time.Minute, IdleInTransactionTimeout: 30 * time.Minute, KeepAlive: time.Minute,
+			HandOver: time.Hour,
 		},
 	}
 }
@@ -229,6 +232,7 @@ func (d *decoder) encrypted() {
 	if t.Key == "" && t.Certificate != "" {
 		d.missing("tls.key", "name the file of the certificate's private key")
 	}
+
 	clients := false // need certificates
 	for _, path := range []string{"auth.method", "tls.client_cert"} {
 		if path == "auth.method" && !cert || path == "tls.client_cert" && t.ClientCert == "" {
@@ -239,12 +243,14 @@ func (d *decoder) encrypted() {
 			d.bad(path, "write tls.mode: require", "%s needs TLS, which tls.mode disables", path)
 		}
 	}
+
 	if t.Certificate == "" && t.Key == "" && (t.Mode == "require" || clients && t.Mode != "disable") {
 		d.missing("tls.certificate", "name the file of the server's certificate, and tls.key")
 	}
 	if clients {
 		d.missing("tls.client_ca", "name the file of the authority that signs client certificates")
 	}
+
 	if d.config.Auth.Certificates != "" && !cert && t.ClientCert != "verify-full" {
 		d.bad("auth.certificates", "write auth.method: cert or tls.client_cert: verify-full",
 			"auth.certificates is for certificates that name users, and none does")

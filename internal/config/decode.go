@@ -56,6 +56,7 @@ var leaves = []leaf{
 	{"tls.client_cert", "", text, func(c *Config, s setting) { c.TLS.ClientCert = s.word("verify-ca", "verify-full") },
 		false},
 	{"policy", "", text, func(c *Config, s setting) { c.Policy = s.file() }, false},
+	{"reload", "", text, func(c *Config, s setting) { c.Reload = s.word("signal", "watch") }, false},
 	{"ledger", ledgerHint, text, func(c *Config, s setting) { l := s.ledger(); l.Key = c.Ledger.Key; c.Ledger = l },
 		false},
 	{"ledger_key", "", text, func(c *Config, s setting) { c.Ledger.Key = s.key() }, true},
@@ -81,6 +82,7 @@ var leaves = []leaf{
 	{"limits.idle_in_transaction_timeout", "", amount,
 		func(c *Config, s setting) { c.Limits.IdleInTransactionTimeout = s.duration() }, false},
 	{"limits.keepalive", "", amount, func(c *Config, s setting) { c.Limits.KeepAlive = s.wholeSeconds() }, false},
+	{"limits.handover", "", amount, func(c *Config, s setting) { c.Limits.HandOver = s.duration() }, false},
 }
 
 // forPolicies are the leaves that nothing needs where there is no policy.
@@ -94,6 +96,7 @@ func sections() map[string][]string {
 			known[section] = append(known[section], key)
 		}
 	}
+
 	for _, l := range leaves {
 		if l.env {
 			continue
@@ -104,6 +107,7 @@ func sections() map[string][]string {
 			add(section, key)
 		}
 	}
+
 	add("upstream", "guests")
 	add("upstream", "databases")
 	return known
@@ -126,6 +130,7 @@ func environment(r *strictyaml.Report, env []string) map[string]string {
 	for _, l := range leaves {
 		known[variable(l.path)] = true
 	}
+
 	overrides := map[string]string{}
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
@@ -166,6 +171,7 @@ func (d *decoder) file(root *strictyaml.Value, dir string) {
 	}
 	_, protects := d.env[variable("policy")]
 	protects = protects || top.Get("policy") != nil
+
 	// Where guests see twins alone, nothing is asked of protected tables; whether the reader is needed for masks shows
 	// later.
 	_, apart := d.env[variable("upstream.twins")]

@@ -27,6 +27,7 @@ func (d *decoder) guests(v *strictyaml.Value) {
 		}
 		fields := e.Value.Fields("dsn", "role")
 		dsn, role := fields.Get("dsn"), fields.Get("role")
+
 		switch {
 		case dsn != nil && role != nil:
 			e.Value.Bad("write one of the two", "upstream.guests: a guest has a dsn or a role, not both")
@@ -58,6 +59,7 @@ func (d *decoder) guestDSN(v *strictyaml.Value) DSN {
 	if dsn == "" || err != nil {
 		return ""
 	}
+
 	const roles = "give the user a role of its own: it must have no right on protected tables, nor on the ledger"
 	switch own.User {
 	case d.config.Upstream.Reader.role():
@@ -69,6 +71,8 @@ func (d *decoder) guestDSN(v *strictyaml.Value) DSN {
 	case d.config.Ledger.Postgres.role():
 		v.Bad(roles, "upstream.guests: the dsn has the role of ledger")
 	}
+
+	// Who has a guest of their own is in the same database as everybody else.
 	all, err := pgconn.ParseConfig(string(d.config.Upstream.Guest))
 	if d.config.Upstream.Guest != "" && err == nil &&
 		(own.Database != all.Database || !slices.Equal(places(own), places(all))) {

@@ -107,11 +107,13 @@ func (c *converter) entries(v *Value, values []*ast.MappingValueNode) {
 			c.report.Add(at, "put the key in quotes if it is meant as a name", "a key must be a name")
 			continue
 		}
+
 		if before, twice := seen[key.Value]; twice {
 			c.report.Add(at, "keep one of the two",
 				"the key%s is already there in line %d", c.report.key(key.Value), before.Line)
 			continue
 		}
+
 		seen[key.Value] = at
 		e := Entry{Key: key.Value, Quoted: key.Token.Type != token.StringType, At: at,
 			Value: c.value(kv.Value, join(v.Path, key.Value))}

@@ -36,6 +36,7 @@ func Parse(r *Report, data []byte) *Value {
 	if !checkBytes(r, data) {
 		return nil
 	}
+
 	tokens, file, err := parse(data)
 	if err != nil {
 		var syntax yaml.Error
@@ -53,12 +54,15 @@ func Parse(r *Report, data []byte) *Value {
 		r.Add(at, "", "not valid YAML: %s", strings.TrimRight(message, " :"))
 		return nil
 	}
+
+	// Directives are documents to the parser.
 	var root ast.Node
 	for _, doc := range file.Docs {
 		if root == nil && doc.Body != nil && doc.Body.Type() != ast.DirectiveType {
 			root = doc.Body
 		}
 	}
+
 	oneDocument(r, tokens)
 	if root == nil {
 		r.Add(Position{Line: 1, Column: 1}, "", "the file is empty")
@@ -74,6 +78,7 @@ func checkBytes(r *Report, data []byte) bool {
 		r.Add(Position{Line: 1, Column: 1}, "", "the file is larger than %d bytes", maxBytes)
 		return false
 	}
+
 	at := Position{Line: 1, Column: 1}
 	for i := 0; i < len(data); {
 		c, n := utf8.DecodeRune(data[i:])
@@ -91,6 +96,7 @@ func checkBytes(r *Report, data []byte) bool {
 			r.Add(at, "", "an invisible character (U+%04X)", c)
 			return false
 		}
+
 		if c == '\n' {
 			at = Position{Line: at.Line + 1, Column: 1}
 		} else {
@@ -161,6 +167,7 @@ func tooDeep(tokens token.Tokens) *token.Token {
 				indents = append(indents, tk.Position.Column)
 			}
 		}
+
 		switch tk.Type {
 		case token.SequenceStartType, token.MappingStartType:
 			flow++
@@ -173,6 +180,7 @@ func tooDeep(tokens token.Tokens) *token.Token {
 				onLine++
 			}
 		}
+
 		if flow > maxDepth || onLine > maxDepth || len(indents) > maxDepth {
 			return tk
 		}

@@ -164,6 +164,7 @@ func (b *Books) digest(answer, charge int64) Before {
 			old = old && c.Period == 0
 		}
 	}
+
 	if !old { // of before there were epochs and periods
 		return Before{}
 	}

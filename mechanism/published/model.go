@@ -62,19 +62,9 @@ func (m Model) Check() error {
 			if !finite(v) {
 				return fmt.Errorf("distribution %d: mean %d is not finite", i, k)
 			}
-			for j := range k + 1 {
-				if !finite(l.Cov.At(j, k)) {
-					return fmt.Errorf("distribution %d: covariance %d,%d is not finite", i, j, k)
-				}
-			}
 		}
-
-		values, _, err := eigen(l.Cov)
-		if err != nil {
+		if err := checkCovariance(l.Cov); err != nil {
 			return fmt.Errorf("distribution %d: %w", i, err)
-		}
-		if floats.Min(values) < -1e-9*math.Max(1, floats.Max(values)) {
-			return fmt.Errorf("distribution %d: its covariance is not positive semidefinite", i)
 		}
 	}
 
@@ -84,6 +74,22 @@ func (m Model) Check() error {
 		}
 	}
 	return nil
+}
+
+// checkCovariance refuses a matrix that is no covariance, up to rounding.
+func checkCovariance(c mat.Symmetric) error {
+	for k := range c.SymmetricDim() {
+		for j := range k + 1 {
+			if !finite(c.At(j, k)) {
+				return fmt.Errorf("covariance %d,%d is not finite", j, k)
+			}
+		}
+	}
+	values, _, err := eigen(c)
+	if err == nil && floats.Min(values) < -1e-9*math.Max(1, floats.Max(values)) {
+		err = errors.New("its covariance is not positive semidefinite")
+	}
+	return err
 }
 
 // with checks a model together with ε and δ; gaussian asks for δ > 0.

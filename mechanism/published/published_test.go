@@ -154,9 +154,43 @@ func TestDirmInSeveralDirections(t *testing.T) {
 	}
 }
 
+func variance(v float64) mat.Symmetric { return mat.NewSymDense(1, []float64{v}) }
+
+// Of one covariance, vectors have what the Eigenvector mechanism has: the example of Chen & Ohrimenko, section 4.3. Of
+// several with other eigenvectors every one has enough in every direction, and no less would do for the first; the
+// variances along one set of eigenvectors, which is what that mechanism counts, would not be enough.
+func TestApgmOfVectors(t *testing.T) {
+	cov := mat.NewSymDense(2, []float64{22, -6, -6, 13})
+	n, err := Apgm([]Attribute{{math.Sqrt2, cov}}, budget(1, .001))
+	if err != nil || len(n.Normal) != 2 {
+		t.Fatal(n, err)
+	}
+	sum := n.Covariance(2)
+	near(t, "along (1,2)", (sum.At(0, 0)+4*sum.At(0, 1)+4*sum.At(1, 1))/5, 18.52, .005)
+	near(t, "along (2,-1)", (4*sum.At(0, 0)-4*sum.At(0, 1)+sum.At(1, 1))/5, 3.52, .005)
+	if _, err := Accuracy(n, .05); err == nil {
+		t.Error("accuracy of a vector is accepted")
+	}
+
+	attributes := []Attribute{{math.Sqrt2, cov}, {1.2, mat.NewSymDense(2, []float64{9, 8, 8, 9})},
+		{.1, mat.NewSymDense(2, []float64{1, 0, 0, 90})}}
+	if n, err = Apgm(attributes, budget(1, .001)); err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range attributes {
+		enough := n.Covariance(2)
+		enough.AddSym(enough, a.Covariance)
+		values, _, err := eigen(enough)
+		want := Analytic(budget(1, .001)) * a.Delta
+		if err != nil || values[0] < want*want*(1-1e-9) {
+			t.Errorf("attribute %d: the least variance is %v, not %v", i, values[0], want*want)
+		}
+	}
+}
+
 func TestApgmAsPublished(t *testing.T) {
 	c := Analytic(budget(.5, .01))
-	n, err := Apgm([]Attribute{{2, 30}, {3, 1000}}, budget(.5, .01))
+	n, err := Apgm([]Attribute{{2, variance(30)}, {3, variance(1000)}}, budget(.5, .01))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,14 +200,15 @@ func TestApgmAsPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "accuracy", alpha, 1.959964*n.Normal[0][0], 1e-4)
-	if n, err = Apgm([]Attribute{{2, 1e6}}, budget(.5, .01)); err != nil || len(n.Normal) != 0 {
+	if n, err = Apgm([]Attribute{{2, variance(1e6)}}, budget(.5, .01)); err != nil || len(n.Normal) != 0 {
 		t.Errorf("%v, %v", n, err)
 	}
 	if alpha, err = Accuracy(n, .05); alpha != 0 || err != nil {
 		t.Errorf("%v, %v", alpha, err)
 	}
-	for _, a := range [][]Attribute{nil, {{math.NaN(), 1}}, {{1, math.NaN()}}, {{-1, 1}}, {{1, -1}},
-		{{math.Inf(1), 1}}} {
+	one, two, none := variance(1), mat.NewSymDense(2, []float64{1, 0, 0, 1}), mat.NewSymDense(2, []float64{1, 2, 2, 1})
+	for _, a := range [][]Attribute{nil, {{math.NaN(), one}}, {{1, variance(math.NaN())}}, {{-1, one}},
+		{{1, variance(-1)}}, {{math.Inf(1), one}}, {{1, nil}}, {{1, one}, {1, two}}, {{1, none}}} {
 		if _, err := Apgm(a, budget(1, .1)); err == nil {
 			t.Errorf("%v is accepted", a)
 		}
@@ -261,7 +296,7 @@ func published() (ofModel, direct map[string]func(Model, privacy.Budget) (Noise,
 		"daum":          func(m Model, b privacy.Budget) (Noise, error) { return Daum(m, diagonal, b) },
 	}
 	direct = map[string]func(Model, privacy.Budget) (Noise, error){
-		"apgm":  func(_ Model, b privacy.Budget) (Noise, error) { return Apgm([]Attribute{{1, 1}}, b) },
+		"apgm":  func(_ Model, b privacy.Budget) (Noise, error) { return Apgm([]Attribute{{1, variance(1)}}, b) },
 		"group": func(_ Model, b privacy.Budget) (Noise, error) { return GroupGaussian([]float64{1}, 2, b) },
 		"wasserstein": func(_ Model, b privacy.Budget) (Noise, error) {
 			return Wasserstein(sensitivity.Close{W: 1, Delta: float64(b.Delta)}, 2, b.Epsilon)

@@ -138,6 +138,7 @@ func (s *scanner) literal() (text string, known bool) {
 	if s.rest == "" || s.rest[0] == ';' {
 		return "default", true
 	}
+
 	whole, quote := s.rest, s.rest[0]
 	switch {
 	case quote == '\'' || quote == '"':
@@ -150,6 +151,8 @@ func (s *scanner) literal() (text string, known bool) {
 	default:
 		return "", false
 	}
+
+	// A string that another one continues, and a word that is the U of U&'...', are not what they look like.
 	touched := s.rest
 	s.space()
 	return text, !strings.HasPrefix(s.rest, "'") && !strings.HasPrefix(touched, "&")

@@ -109,6 +109,8 @@ func functionKind(name string) shadowKind {
 			return p.kind
 		}
 	}
+
+	// Of PostgreSQL's statistics those about a backend are of sessions, and the rest of tables or databases.
 	rest, statistics := strings.CutPrefix(name, "pg_stat_get_")
 	switch {
 	case !statistics, strings.HasPrefix(rest, "backend_") && rest != "backend_io" && rest != "backend_wal":

@@ -194,6 +194,7 @@ func (p *pass) hide(hidden *Hidden, part *pg.Node) {
 // hidingItems are the items of FROM that are such relations of the catalog.
 func hidingItems(part *pg.Node, relations map[string]*pg.Node) (items []*pg.Node) {
 	ctes := map[string]bool{}
+
 	item := func(n *pg.Node) {
 		rv := n.GetRangeVar()
 		if rv == nil || relations[rv.Relname] == nil {
@@ -204,6 +205,8 @@ func hidingItems(part *pg.Node, relations map[string]*pg.Node) (items []*pg.Node
 			items = append(items, n)
 		}
 	}
+
+	// A WITH query of the name is what FROM finds.
 	tree.Inspect(part, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.SelectStmt:

@@ -112,6 +112,7 @@ func (w *widening) view(name string) *pg.Node {
 	if err != nil || !changed {
 		return nil
 	}
+
 	// Whatever the client's search_path says, the names are those that the server's own definition means.
 	qualify(query)
 	sql, err := pg.Deparse(parsed)
@@ -207,6 +208,7 @@ func protectedTest(sel *pg.SelectStmt, f *pg.FuncCall) string {
 				condition = alias + ".oid = ANY (" + last + ")"
 			}
 		case "tblowner": // constraint_column_usage and its like have the table's name beside it
+
 			// to_regclass would do, but for schemas that the guest may not use it is an error.
 			condition = "EXISTS (SELECT FROM pg_catalog.pg_class AS named, pg_catalog.pg_namespace AS within " +
 				"WHERE within.oid = named.relnamespace AND within.nspname = " + alias + ".tblschema AND " +
@@ -238,9 +240,11 @@ func (p *pass) introspect(x *Introspection, hidden *Hidden) error {
 	if x == nil || !Introspects(p.Text) || !takesSubselects(root) {
 		return nil
 	}
+
 	if err := p.privileges(root, x); err != nil {
 		return err
 	}
+
 	for _, n := range relationsIn(root) {
 		rv := n.GetRangeVar()
 		if rv.GetSchemaname() != informationSchema {

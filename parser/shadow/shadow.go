@@ -129,12 +129,15 @@ func (p *pass) cast(shadows *Shadows) error {
 	s := &shadowing{pass: p, shadows: shadows, from: map[*pg.FuncCall]bool{}, bare: map[*pg.FuncCall]bool{},
 		ctes: map[string]bool{}, aliases: map[string]bool{}}
 	root := p.Root
+
 	if scan, err := pg.Scan(p.Text); err != nil || ambiguous(p.Text, scan.Tokens) {
 		return s.refuse(p.Begin,
 			"Write E'\\\\' for a backslash at the end of a string, or pass the string as a parameter.",
 			"a backslash before a quote is not read alike everywhere, and the text names what may depend on "+
 				"protected rows")
 	}
+
+	// What may run as code is refused before anything is replaced: it could not be.
 	if err := s.refuseDynamic(root); err != nil {
 		return err
 	}
@@ -145,6 +148,7 @@ func (p *pass) cast(shadows *Shadows) error {
 	if err := s.replace(root, s.exposes(root)); err != nil {
 		return err
 	}
+
 	p.changed = p.changed || s.changed
 	return s.refuseArguments(root)
 }
@@ -266,6 +270,7 @@ func relationsIn(root *pg.Node) (relations []*pg.Node) {
 			}
 		}
 	}
+
 	tree.Inspect(root, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.SelectStmt:

@@ -109,6 +109,7 @@ func layoutOf(t reflect.Type) *layout {
 		if !f.IsExported() {
 			continue
 		}
+
 		kind := f.Type.Kind()
 		if f.Name == "Location" && kind == reflect.Int32 {
 			l.location = i
@@ -117,6 +118,7 @@ func layoutOf(t reflect.Type) *layout {
 			Kind() == reflect.Pointer {
 			l.children = append(l.children, i)
 		}
+
 		place := kind == reflect.Int32 && slices.Contains(places, f.Name)
 		l.fields = append(l.fields, field{i, jsonKey(f), place, place && !strings.HasPrefix(f.Name, "Stmt"),
 			enumNames(f.Type)})

@@ -124,6 +124,7 @@ func (p *point[T]) central(xy, x, y Sum) T { return p.mean[xy].Sub(p.mean[x].Mul
 // evaluate is the function.
 func evaluate[T number[T]](name string, p *point[T]) T {
 	n := p.s[N]
+
 	// of a population's variance: v n/(n-1), with n in it once
 	sample := func(v T) T { return v.Add(v.Div(n.Sub(n.Of(1)))) }
 	slope := func() T { return p.central(XY, X, Y).Div(p.central(XX, X, X)) }

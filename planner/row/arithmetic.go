@@ -35,6 +35,7 @@ func arithmetic(t *term) *term {
 		}
 	}
 
+	// Only where nothing is rounded does the order of the operands change no result.
 	if !same {
 		parts = slices.Clone(t.args)
 	} else if c == integer {
@@ -70,6 +71,7 @@ func gather(name string, parts []*term) []*term {
 		acc.SetInt64(1)
 	}
 	neutral := acc.String()
+
 	var out []*term
 	for _, p := range parts {
 		n, ok := new(big.Int).SetString(p.text, 10)
@@ -83,6 +85,7 @@ func gather(name string, parts []*term) []*term {
 		}
 	}
 
+	// Beyond 63 bits the constant would be of another type than what the client wrote.
 	if s := acc.String(); s != neutral || len(out) == 0 {
 		if acc.BitLen() > 63 {
 			return parts

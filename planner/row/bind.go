@@ -140,12 +140,14 @@ func spread(t *term) (*term, error) {
 	if array.kind == kNull {
 		return &term{kind: kNull, typ: plain(oidBool)}, nil
 	}
+
 	list, ok := arrayElements(array.text)
 	if oid == 0 || !ok {
 		return nil, sqlstate.New(sqlstate.NotAnswerable, "this array cannot be used on protected rows").
 			WithHint("Use an array of one dimension, without bounds, of a built-in type: '{1,2,3}'.").At(t.position())
 	}
 
+	// Of no elements ANY is false and ALL is true, whatever x is.
 	if len(list) == 0 {
 		return boolean3(empty), nil
 	}
@@ -255,6 +257,7 @@ func (b *binder) evaluateAll(ctx context.Context, terms []*term) error {
 		cols = append(cols, fmt.Sprintf(show, parser.SQL(t.form(bare), "", nil)))
 	}
 
+	// All constants are evaluated in one statement, and come back in the texts that PostgreSQL gives them.
 	rows, err := b.db.Evaluate(ctx, "SELECT "+strings.Join(cols, ", "), params, types)
 	if err != nil {
 		return err

@@ -83,6 +83,7 @@ func settled(name string, l, r *term) (value, ok bool) {
 
 // isolate takes constants to the right: x + 2 > 5 is x > 3.
 func isolate(l *term, name string, r *term) (*term, string, *term) {
+	// Below the cut sums of integers cannot overflow, so that what is on both sides may be taken off.
 	for r.class() == integer {
 		switch {
 		case l.is(opNegate):

@@ -123,6 +123,7 @@ func arrayElements(s string) ([]Value, bool) {
 	if strings.TrimSpace(s) == "" {
 		return nil, true
 	}
+
 	var out []Value
 	for {
 		v, rest, ok := arrayElement(s)

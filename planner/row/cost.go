@@ -110,6 +110,7 @@ func (t *term) numericCost(sizes []float64, longest float64) (Cost, float64) {
 	for _, s := range sizes {
 		sum += s
 	}
+
 	switch t.op {
 	case "*":
 		return 80 + Cost(.15*product(sizes)), sum

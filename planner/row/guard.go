@@ -111,6 +111,7 @@ func fit(a, b value, inverse bool) (value, value) {
 		less, more = func(hi int) { b = b.floor(-hi) }, func(lo int) { b = b.limit(-lo) }
 	}
 
+	// The factor that is far out alone is bounded by what the other leaves; of two, each by half.
 	if a.hi+hi() > most {
 		if hi() > half && a.hi > half {
 			a = a.limit(half)

@@ -22,6 +22,7 @@ func logic(name string, args []*term) *term {
 		}
 	}
 
+	// A part that decides the whole is the whole; what is neutral is left out.
 	var out []*term
 	seen := map[string]bool{}
 	lists := map[string][]*term{} // x to x and its values
@@ -47,6 +48,8 @@ func logic(name string, args []*term) *term {
 			out = append(out, a)
 		}
 	}
+
+	// What is equal to one of several values is a list, wherever the equalities stood.
 	for _, x := range order {
 		out = append(out, listed(list, equal, lists[x]))
 	}

@@ -66,6 +66,7 @@ func negate(t *term) *term {
 		return logic(map[string]string{"AND": "OR", "OR": "AND"}[t.op], args)
 	}
 
+	// A comparison that is negated is its opposite: both are NULL where an operand is.
 	o, ok := opposite[t.op]
 	if _, comparison := mirrored[t.op]; comparison {
 		return compare(o, t.args[0], t.args[1])

@@ -45,6 +45,7 @@ func (r *resolver) probe(from, alias string) string {
 		}
 	}
 
+	// A node's type is asked for where it stands: what a semi-join brings into FROM is known in there alone.
 	for _, n := range r.nodes {
 		format := "%s"
 		for _, from := range slices.Backward(n.scope) {

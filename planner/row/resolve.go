@@ -49,6 +49,7 @@ func Resolve(ctx context.Context, db Database, from, alias string, roots []Root,
 		})
 	}
 
+	// Literals that stand for themselves get slots behind those of the parameters.
 	r.slots = len(r.Params)
 	for _, root := range roots {
 		t, err := r.term(root.Expr, root.Aggregate == "count")
@@ -62,6 +63,7 @@ func Resolve(ctx context.Context, db Database, from, alias string, roots []Root,
 		return nil, sqlstate.New(sqlstate.StatementTooComplex, "the expressions on protected rows have more than %d "+
 			"parts", maxNodes).WithHint("Split the statement.")
 	}
+
 	types := make([]uint32, r.slots)
 	for i, n := range r.Params {
 		types[i] = paramTypes(n)
@@ -75,6 +77,7 @@ func Resolve(ctx context.Context, db Database, from, alias string, roots []Root,
 		return nil, err
 	}
 
+	// What is typed is what everything below goes by: nothing asks PostgreSQL for a type again.
 	if err := r.typed(d); err != nil {
 		return nil, err
 	}

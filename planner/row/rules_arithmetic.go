@@ -30,6 +30,7 @@ func chain(t *term, args []value, whole func(a, b value) value,
 	if err := numbers(t, args); err != nil {
 		return value{}, err
 	}
+
 	c := t.class()
 	acc := args[0]
 	for _, b := range args[1:] {
@@ -139,6 +140,7 @@ func quotient(t *term, args []value) (value, error) {
 	a, b := args[0], args[1]
 	switch c := t.class(); c {
 	case integer:
+		// The one quotient of two integers that overflows is that of the least and -1: div of numerics has it.
 		v := value{sem: integer, max: a.max, term: &term{op: "/", typ: plain(oidInt8)}}
 		safe := a.max.Cmp(maxInt8) < 0 || b.kind == kConst && b.text != "-1"
 		if a.typ.OID == oidNumeric || b.typ.OID == oidNumeric || !safe {
@@ -180,6 +182,7 @@ func remainder(t *term, args []value) (value, error) {
 		return v, nil
 	}
 
+	// A remainder is below what divides, and has the digits of both.
 	a, b = a.as(numeric).limit(300), b.as(numeric).limit(300)
 	v := function("%", oidNumeric, a, b.nonzero())
 	v.hi, v.lo = b.hi, min(a.lo, b.lo)

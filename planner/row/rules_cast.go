@@ -124,6 +124,7 @@ func fromText(t *term, v value, refused error) (value, error) {
 		pattern := "^" + spaces + "(" + form + ")" + spaces + "$"
 		return cast(op("substring", oidText, v.asText().term, constant(oidText, pattern)), plain(oid))
 	}
+
 	switch c := t.class(); c {
 	case integer:
 		out := value{term: read(formInteger, oidNumeric), sem: integer, max: integerDigits, chars: -1}

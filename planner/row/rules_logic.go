@@ -98,6 +98,8 @@ func caseRule(t *term, args []value) (value, error) {
 
 		results = append(results, args[i])
 	}
+
+	// Results of different types become the one that PostgreSQL gives the whole.
 	m, err := merge(t, results)
 	if err != nil {
 		return m, err

@@ -41,6 +41,7 @@ func rounded(t *term, args []value) (value, error) {
 	if err := numbers(t, args); err != nil {
 		return value{}, err
 	}
+
 	v := args[0].as(t.class())
 	if v.class() == numeric {
 		v = v.limit(300)
@@ -55,6 +56,7 @@ func rounded(t *term, args []value) (value, error) {
 		terms = append(terms, args[1].term)
 	}
 
+	// To round up may make one digit more.
 	v.term, v.hi = op(t.op, v.typ.OID, terms...), v.hi+1
 	if v.class() == double {
 		v.lo = 0
@@ -99,6 +101,9 @@ func logarithm(t *term, args []value) (value, error) {
 		x = x.limit(300)
 	}
 	x = x.above("0")
+
+	// A logarithm fails for what is not above 0, so that these are NULL, and of a base only a constant is known to be
+	// fit.
 	terms := []value{x}
 	if len(args) == 2 {
 		base, err := strconv.ParseFloat(args[0].text, 64)
@@ -110,6 +115,7 @@ func logarithm(t *term, args []value) (value, error) {
 
 		terms = []value{args[0].as(numeric), x}
 	}
+
 	out := function(t.op, x.typ.OID, terms...)
 	out.hi, out.lo = 13, -20
 	if x.class() == numeric {
@@ -162,6 +168,8 @@ func bucket(t *term, args []value) (value, error) {
 	if err := numbers(t, args); err != nil {
 		return value{}, err
 	}
+
+	// Its bounds are constants: no row can make them equal, or their count none.
 	var bounds [3]float64
 	for i := range bounds {
 		f, err := strconv.ParseFloat(args[i+1].text, 64)

@@ -88,6 +88,8 @@ func substring(t *term, args []value) (value, error) {
 	if err := texts(t, args[:1]); err != nil {
 		return value{}, err
 	}
+
+	// A negative length fails; it is NULL instead.
 	chars := args[0].chars
 	args[0] = args[0].asText()
 	for i := 1; i < len(args); i++ {
@@ -193,6 +195,7 @@ func joins(t *term, args []value) (value, error) {
 		}
 	}
 
+	// What a row is joined to has to fit in memory, whatever its columns hold.
 	if chars > maxMade {
 		return value{}, tooMuch(t)
 	}
@@ -224,6 +227,7 @@ func likes(t *term, args []value) (value, error) {
 	if err := texts(t, args); err != nil {
 		return value{}, err
 	}
+
 	p := args[1]
 	if p.kind == kNull {
 		return rebuild(t, oidBool, args), nil
@@ -233,6 +237,7 @@ func likes(t *term, args []value) (value, error) {
 			"the pattern of LIKE must be a constant")
 	}
 
+	// A pattern that ends with its escape character fails when it is read, in a row.
 	if n := len(p.text) - len(strings.TrimRight(p.text, `\`)); n%2 == 1 {
 		return value{}, refuse(t, `Double the backslash: 'a\\'.`, "the pattern of LIKE must not end with its escape "+
 			"character")

@@ -123,6 +123,7 @@ func field(t *term, args []value) (value, error) {
 	if c == null {
 		return leaf(&term{kind: kNull, typ: t.typ}), nil
 	}
+
 	allowed := fields[c]
 	if c == date && t.op == "date_part" {
 		allowed = fields[timestamp]
@@ -138,6 +139,7 @@ func field(t *term, args []value) (value, error) {
 			"fields, as a constant", t.op, c)
 	}
 
+	// Every field has its place in twenty digits, and six behind the point.
 	v := function(t.op, t.typ.OID, f.pattern(), x)
 	v.hi, v.lo = 20, -6
 	return v, nil

@@ -79,6 +79,7 @@ func leaf(t *term) value {
 		}
 	}
 
+	// NULL is no number and no text: it may count as the least of either.
 	if t.kind == kNull {
 		v.max, v.hi, v.lo, v.chars = new(big.Int), 0, 0, 0
 	}

@@ -106,6 +106,7 @@ func (x expansion) multiply(left, right []product) (out []product, ok bool) {
 	for _, l := range left {
 		for _, r := range right {
 			p := both(l, r)
+
 			times := map[string]int{}
 			for _, f := range p.factors {
 				for c := range columnsOf(f) {
@@ -135,6 +136,7 @@ func (x expansion) function(e parser.Func) ([]product, bool) {
 			return x.products(e.Args[1])
 		}
 	}
+
 	of := e.Args
 	switch {
 	case slices.Contains([]string{"extract", "date_part", "date_trunc"}, e.Name):
@@ -145,6 +147,7 @@ func (x expansion) function(e parser.Func) ([]product, bool) {
 	case !slices.Contains(smooth, e.Name):
 		return nil, false
 	}
+
 	if len(of) != 1 {
 		return nil, false
 	}
@@ -267,6 +270,8 @@ func isPlainType(written string) bool { return !strings.Contains(written, "(") }
 // are there, and none takes it out. factors are theirs in order, in the form in which no row can make one fail.
 func (c *Cut) there(factors []parser.Expr) [][]string {
 	types := c.typing.Types[len(c.typing.Types)-len(factors):]
+
+	// The factors of all products stand one behind the other.
 	out := make([][]string, len(c.counted))
 	for i, products := range c.counted {
 		for _, p := range products {

@@ -164,6 +164,7 @@ func gaussianMoment(s, kappa float64) float64 {
 		return s*math.Log(s/(1+s)) - math.Log1p(s)
 	}
 	f := func(x float64) float64 { return logDelta(x, kappa) + s*x }
+
 	// It grows with x where even the normal tail falls more slowly than sx grows, and does not beyond.
 	lo, hi := -1.0, 1.0
 	for f(lo) > f(lo/2) && lo > -1e12 {

@@ -77,11 +77,14 @@ func (t *Terms) UnmarshalBinary(data []byte) error {
 	if version != encoding {
 		return fmt.Errorf("%w: version %d", errEncoding, version)
 	}
+
+	// Sizes are checked before anything is made of them.
 	rows, err1 := binary.ReadUvarint(in)
 	width, err2 := binary.ReadUvarint(in)
 	if err1 != nil || err2 != nil || rows < 1 || rows > maxRows || width < 1 || width > MaxComponents {
 		return fmt.Errorf("%w: its size", errEncoding)
 	}
+
 	z := flate.NewReader(in)
 	d := decoder{in: bufio.NewReader(z)}
 	groups := d.groups(int(rows), int(width))
@@ -94,6 +97,7 @@ func (t *Terms) UnmarshalBinary(data []byte) error {
 	if d.err != nil {
 		return d.err
 	}
+
 	decoded, err := NewTerms(int(rows), int(width), groups)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errEncoding, err)

@@ -34,6 +34,7 @@ func (f *factor) forward(vectors [][]float64) {
 		for r := range rows {
 			rows[r] = &f.rows[i+min(r, n-1)][0]
 		}
+
 		for j := 0; j < len(vectors); j += abreast {
 			var columns [abreast]*float64
 			for c := range columns {

@@ -82,6 +82,7 @@ func (c Cost) Epsilon(delta float64, b Beside) float64 {
 		return best + 2*b.Close
 	}
 	best = math.Min(best, rough)
+
 	// The normal part exactly, near where the rough bound is least: each s and τ by itself is a bound.
 	for _, factor := range []float64{.7, .85, 1, 1.2, 1.45} {
 		if k := c.besideNormal(s*factor, tau, b); !math.IsInf(k, 1) {

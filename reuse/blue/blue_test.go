@@ -91,23 +91,45 @@ func dense(points, values int, parts []Partition, noise *mat.SymDense, in []bool
 	return mat.Inner(w, noise, w), mat.Norm(&rest, math.Inf(1)) < 1e-6*unit
 }
 
+// chosen are points at random, or half of the time a union of cells, so that there are weights.
+func chosen(r *rand.Rand, points int, parts []Partition) []bool {
+	in := make([]bool, points)
+	for p := range in {
+		in[p] = r.IntN(2) == 0
+	}
+	if r.IntN(2) == 0 {
+		part := parts[r.IntN(len(parts))]
+		keep := r.Uint64()
+		for p, v := range part {
+			in[p] = v >= 0 && keep>>(v%64)&1 == 1
+		}
+	}
+	return in
+}
+
+// checkCounted fails unless the weights count the points of a set once, and no others.
+func checkCounted(t *testing.T, w []float64, parts []Partition, in []bool) {
+	t.Helper()
+	for p := range in {
+		sum := 0.0
+		for _, part := range parts {
+			if part[p] >= 0 {
+				sum += w[part[p]]
+			}
+		}
+		if want := map[bool]float64{true: 1}[in[p]]; math.Abs(sum-want) > 1e-6 {
+			t.Fatalf("point %d counts %v times, want %v", p, sum, want)
+		}
+	}
+}
+
 // Weights are those of dense least squares, where there are any, and there are where there are.
 func TestWeightsAreLeastSquares(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	found, none := 0, 0
 	for range 3000 {
 		points, values, parts, noise := problem(r)
-		in := make([]bool, points)
-		for p := range in {
-			in[p] = r.IntN(2) == 0
-		}
-		if r.IntN(2) == 0 { // a union of cells, so that there are weights
-			part := parts[r.IntN(len(parts))]
-			keep := r.Uint64()
-			for p, v := range part {
-				in[p] = v >= 0 && keep>>(v%64)&1 == 1
-			}
-		}
+		in := chosen(r, points, parts)
 		if !slices.Contains(in, true) {
 			continue
 		}
@@ -134,17 +156,7 @@ func TestWeightsAreLeastSquares(t *testing.T) {
 			continue
 		}
 		found++
-		for p := range points {
-			sum := 0.0
-			for _, part := range parts {
-				if part[p] >= 0 {
-					sum += w[part[p]]
-				}
-			}
-			if want := map[bool]float64{true: 1}[in[p]]; math.Abs(sum-want) > 1e-6 {
-				t.Fatalf("point %d counts %v times, want %v", p, sum, want)
-			}
-		}
+		checkCounted(t, w, parts, in)
 		v := mat.Inner(mat.NewVecDense(values, w), noise, mat.NewVecDense(values, w))
 		if math.Abs(v-want) > 1e-6*want {
 			t.Fatalf("variance %v, want %v", v, want)

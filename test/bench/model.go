@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"fugu/privacy"
 	"fugu/test/pgcluster"
 )
 
@@ -80,7 +79,7 @@ func modelling(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows
 				return fmt.Errorf("%s: %w", p.aggregate, err)
 			}
 			model, err := took(cluster.PID(), func() error {
-				_, err := engine.Preview(ctx, statement("wide"), nil, []privacy.Epsilon{1})
+				_, err := engine.Preview(ctx, statement("wide"), 1)
 				return err
 			})
 			if err != nil {

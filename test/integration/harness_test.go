@@ -18,7 +18,6 @@ import (
 
 	"fugu/account/memory"
 	"fugu/ledger"
-	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/test/adult"
 	"fugu/test/pgcluster"
@@ -82,7 +81,7 @@ type options struct {
 // fugu is a Fugu that serves in this process.
 type fugu struct {
 	address string
-	engine  *pipeline.Engine
+	engine  *serving.Engine
 	reader  *upstream.Reader
 	ledger  ledger.Ledger
 	stop    func() error
@@ -146,7 +145,7 @@ func start(ctx context.Context, db *database, dir string, o options) (*fugu, err
 	if err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
-	f := &fugu{address: address, engine: opened.Engine, reader: opened.Reader, ledger: opened.Ledger}
+	f := &fugu{address: address, engine: opened, reader: opened.Reader, ledger: opened.Ledger}
 	f.stop = func() error {
 		err := stop()
 		_ = opened.Close() // a test may have closed the ledger under the engine

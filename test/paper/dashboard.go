@@ -13,9 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/mechanism"
-	"fugu/pipeline"
-	"fugu/privacy"
 	"fugu/test/pgcluster"
+	"fugu/test/serving"
 )
 
 // panel is a statement of the dashboard: what follows its keys are the aggregates.
@@ -84,7 +83,7 @@ var choices = []struct {
 
 func dashboard(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn, title string,
 	edits []string) (err error) {
-	var engines []*pipeline.Engine
+	var engines []*serving.Engine
 	for _, c := range choices {
 		text, err := policyText(string(c.mechanism), append(slices.Clone(edits), "  epsilon: 1 ", "  weights: "+
 			c.weights+"\n  epsilon: 1 ")...)
@@ -132,7 +131,7 @@ type noises struct {
 	by            string // the mechanism that the last of choices took
 }
 
-func noisesOf(ctx context.Context, engines []*pipeline.Engine, m *models, p panel,
+func noisesOf(ctx context.Context, engines []*serving.Engine, m *models, p panel,
 	exact map[string]float64) (n noises, err error) {
 	f, err := m.measure(ctx, p.sql)
 	if err != nil {
@@ -212,8 +211,8 @@ func inOrder(keys []string) string {
 }
 
 // calibrated is the noise of a statement, labels naming the components in F's order.
-func calibrated(ctx context.Context, e *pipeline.Engine, sql string, labels []string) (mechanism.Calibration, error) {
-	x, err := e.Preview(ctx, sql, nil, []privacy.Epsilon{1})
+func calibrated(ctx context.Context, e *serving.Engine, sql string, labels []string) (mechanism.Calibration, error) {
+	x, err := e.Preview(ctx, sql, 1)
 	if err != nil {
 		return mechanism.Calibration{}, err
 	}

@@ -105,7 +105,7 @@ func span(a, b float64, n int) []float64 {
 	return out
 }
 
-// figures draws the paper's Figures 2 to 4 for both secrets, with ours added.
+// figures draws the paper's Figures 2 to 4 for both secrets, with ours added, and Figure 5.
 func figures(data census, dir string, repetitions int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -125,7 +125,12 @@ func figures(data census, dir string, repetitions int) error {
 			}
 		}
 	}
-	fmt.Printf("\nFigures 2 to 4 are in %s\n", dir)
+	for _, f := range []*figure{approximation(data, secrets[0], 3, 1), approximation(data, secrets[0], 4, 50)} {
+		if err := f.write(dir); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	fmt.Printf("\nFigures 2 to 5 are in %s\n", dir)
 	return nil
 }
 

@@ -67,7 +67,7 @@ func throughProxy(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Co
 		"answers for each ε", releases),
 		"ε", "mechanism", "proxy", "±", "in process", "±", "difference/±")
 	for _, epsilon := range epsilons {
-		plan, err := fugu.engine.Preview(ctx, releaseSQL, nil, []privacy.Epsilon{privacy.Epsilon(epsilon)})
+		plan, err := fugu.engine.Preview(ctx, releaseSQL, privacy.Epsilon(epsilon))
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"fugu/ledger"
-	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/test/forgetful"
 	"fugu/test/pgcluster"
@@ -17,7 +16,7 @@ import (
 
 // server is a Fugu in this process: an engine, and a listener that speaks PostgreSQL's protocol for it.
 type server struct {
-	engine *pipeline.Engine
+	engine *serving.Engine
 	dsn    string
 	stop   func() error
 }
@@ -63,5 +62,5 @@ func serve(ctx context.Context, cluster *pgcluster.Cluster, text string) (_ *ser
 		return nil, err
 	}
 	closers = append(closers, closed)
-	return &server{engine.Engine, serving.DSN(address, "alice", "adult"), stop}, nil
+	return &server{engine, serving.DSN(address, "alice", "adult"), stop}, nil
 }

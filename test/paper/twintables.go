@@ -12,11 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"gonum.org/v1/gonum/stat"
 
-	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/policy"
 	"fugu/privacy"
 	"fugu/test/pgcluster"
+	"fugu/test/serving"
 	"fugu/twin"
 	"fugu/twin/build"
 	"fugu/twin/margin"
@@ -211,26 +211,11 @@ func off(told, exact map[string]float64) float64 {
 // builtErrors builds the twin as fugu twin build does, and asks for the panels through the proxy.
 func builtErrors(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn, p *policy.Policy,
 	exact []map[string]float64) (out []float64, err error) {
-	dir, err := os.MkdirTemp("", "fugu-paper-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	books, err := ledger.Open(ctx, "sqlite:"+filepath.Join(dir, "fugu.db"), ledger.Options{})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, books.Close()) }()
-	conn, err := build.Connect(ctx, cluster.DSN("paper_keeper", "adult"))
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	k := build.Keeper{Conn: conn, Ledger: books, Random: random, Guests: []string{"fugu_guest"},
-		Operator: "paper"}
 	// Each ε has a ledger of its own, and so an order of drawing of its own.
-	if _, err := k.Build(ctx, p, p.Tables[0], build.Options{New: true, Independent: true,
-		Reason: "paper"}); err != nil {
+	_, err = serving.BuildTwins(ctx, cluster.DSN("paper_keeper", "adult"), p,
+		build.Keeper{Random: random, Guests: []string{"fugu_guest"}},
+		build.Options{New: true, Independent: true, Reason: "paper"})
+	if err != nil {
 		return nil, err
 	}
 	fugu, err := serve(ctx, cluster, fmt.Sprintf(twinPolicy, p.Tables[0].Rows, float64(p.Privacy.Epsilon)))
@@ -272,7 +257,7 @@ func noiseErrors(ctx context.Context, cluster *pgcluster.Cluster, epsilon float6
 	}
 	asked = append(asked, privacy.Epsilon(epsilon/statements))
 	for i, p := range panels {
-		x, err := fugu.engine.Preview(ctx, p.sql, nil, asked)
+		x, err := fugu.engine.Preview(ctx, p.sql, asked...)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", p.name, err)
 		}

@@ -13,9 +13,12 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"fugu/explain"
 	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
+	"fugu/preview"
+	"fugu/privacy"
 	"fugu/upstream"
 	"fugu/wire"
 	"fugu/wire/auth"
@@ -37,7 +40,8 @@ type Engine struct {
 	Reader *upstream.Reader
 	Ledger ledger.Ledger // as the engine was given it
 
-	file ledger.Ledger // as it was opened
+	previews *preview.Desk
+	file     ledger.Ledger // as it was opened
 }
 
 // Open puts an engine together. Whoever opens it closes it, behind its last session.
@@ -78,7 +82,15 @@ func Open(ctx context.Context, o Options) (_ *Engine, err error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	e.Engine = pipeline.New(guest, e.Reader, e.Ledger, snapshot, log)
+	if e.previews, err = preview.New(snapshot.Snapshot, e.Reader, e.Ledger); err != nil {
+		return nil, err
+	}
 	return e, nil
+}
+
+// Preview explains a statement at each ε, under the policies that the engine was opened with.
+func (e *Engine) Preview(ctx context.Context, sql string, epsilons ...privacy.Epsilon) ([]explain.Explanation, error) {
+	return e.previews.Explain(ctx, sql, nil, epsilons)
 }
 
 // Close closes what the engine rests on.

@@ -42,6 +42,8 @@ func makeAbout(ctx context.Context, db pgx.Tx, guests []string) error {
 	if err := db.QueryRow(ctx, whose).Scan(&free, &mine); err != nil {
 		return fmt.Errorf("looking for the schema fugu: %w", err)
 	}
+
+	// Who made the schema of that name is asked, and not whether it is there: somebody else's is left alone.
 	var statements []string
 	if free {
 		statements = []string{`CREATE SCHEMA fugu`, about, aboutChannels}
@@ -55,6 +57,7 @@ func makeAbout(ctx context.Context, db pgx.Tx, guests []string) error {
 				`GRANT SELECT ON fugu.twin, fugu.channel TO `+parser.QuoteIdent(g))
 		}
 	}
+
 	for _, sql := range statements {
 		if _, err := db.Exec(ctx, sql); err != nil {
 			return fmt.Errorf("making the views of the schema fugu: %w", err)

@@ -9,14 +9,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"crypto/rand"
-	"path/filepath"
-
-	"fugu/ledger"
 	"fugu/test/adult"
 	"fugu/test/patient"
 	"fugu/test/pgcluster"
 	"fugu/test/policies"
+	"fugu/test/serving"
 	"fugu/twin/build"
 )
 
@@ -43,23 +40,14 @@ func TestAdult(t *testing.T) {
 		"ON adult TO adult_keeper; GRANT CREATE ON DATABASE adult_twin TO adult_keeper"); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := build.Connect(t.Context(), c.DSN("adult_keeper", "adult_twin"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
-	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
 	p := policies.Load(t, fmt.Sprintf(adultPolicy, loaded.Rows))
-	k := build.Keeper{Conn: conn, Ledger: l, Random: rand.Reader, Guests: []string{"fugu_guest"}, Operator: "dba"}
-	r, err := k.Build(t.Context(), p, p.Tables[0], build.Options{})
+	built, err := serving.BuildTwins(t.Context(), c.DSN("adult_keeper", "adult_twin"), p,
+		build.Keeper{Guests: []string{"fugu_guest"}}, build.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("told %v, taken %v of %d rows", r.Twins[0].Told, r.Twins[0].Taken, loaded.Rows)
+	made := built[0].Twins[0]
+	t.Logf("told %v, taken %v of %d rows", made.Told, made.Taken, loaded.Rows)
 
 	admin, err := pgx.Connect(t.Context(), c.DSN("postgres", "adult_twin"))
 	if err != nil {

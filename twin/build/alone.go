@@ -58,6 +58,7 @@ func (k *Keeper) locked(ctx context.Context, conn *pgx.Conn, readers []string, f
 	if err != nil {
 		return err
 	}
+
 	begin := func(lock string) error {
 		return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, lock); err != nil {
@@ -69,6 +70,8 @@ func (k *Keeper) locked(ctx context.Context, conn *pgx.Conn, readers []string, f
 			return f(tx)
 		})
 	}
+
+	// Whoever has to wait is told so, and then waits as long as it takes.
 	if err = begin(lockRegistry + ` NOWAIT`); !is(err, sqlstate.LockNotAvailable) {
 		return err
 	}
@@ -97,6 +100,7 @@ func (k *Keeper) prepare(ctx context.Context, db *pgx.Conn, readers []string) er
 			schema, schema)
 	}
 
+	// All of it may be there already: what is missing is made.
 	var statements []string
 	if !exists {
 		statements = []string{`CREATE SCHEMA ` + schema, `REVOKE ALL ON SCHEMA ` + schema + ` FROM PUBLIC`}
@@ -105,6 +109,8 @@ func (k *Keeper) prepare(ctx context.Context, db *pgx.Conn, readers []string) er
 	if !said {
 		statements = append(statements, addNoise)
 	}
+
+	// Who reads twins reads what is said of them, too.
 	readable := registry + ", " + channelsTable
 	if db == k.Target {
 		statements = append(statements, makeOrigins)

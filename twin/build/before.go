@@ -28,6 +28,7 @@ func (f *family) knownBeside(ctx context.Context, source pgx.Tx, at place, last 
 // published returns the registry's line of the root's twin, nil where there is none. Where twins are in one schema, two
 // tables of one name in different schemas cannot both have one.
 func (f *family) published(at place, all []Twin) (line *Twin, err error) {
+	// In the one schema a name is taken, whichever schema its table is in.
 	for _, s := range f.sources {
 		for i, t := range all {
 			if t.Table == s.Name && t.Schema != s.Schema {
@@ -42,6 +43,7 @@ func (f *family) published(at place, all []Twin) (line *Twin, err error) {
 			}
 		}
 	}
+
 	for i, s := range f.sources {
 		if !at.apart && slices.ContainsFunc(f.sources[:i], func(other *source) bool { return other.Name == s.Name }) {
 			return nil, fmt.Errorf("two tables are called %s, and twins are in one schema: rename one of the two",

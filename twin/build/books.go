@@ -53,12 +53,15 @@ func entryKey(words ...any) ledger.Key {
 // kept in the ledger, sealed if the ledger is.
 func (b books) order(ctx context.Context, table policy.QualifiedName) ([]byte, error) {
 	key := entryKey(ledger.Ordering, table.Schema, table.Name)
+
 	a, ok, err := b.ledger.Find(ctx, key)
 	if err == nil && hook.TwinRedraw {
 		fresh := make([]byte, sha256.Size)
 		_, err := io.ReadFull(b.random, fresh)
 		return fresh, err
 	}
+
+	// A key that is made is durable before anything is ordered by it.
 	if err == nil && !ok {
 		fresh := make([]byte, sha256.Size)
 		if _, err = io.ReadFull(b.random, fresh); err != nil {
@@ -66,9 +69,12 @@ func (b books) order(ctx context.Context, table policy.QualifiedName) ([]byte, e
 		}
 		a, err = b.keep(ctx, table, key, fresh)
 	}
+
 	if err != nil {
 		return nil, fmt.Errorf("the order of drawing of %s: %w", table, err)
 	}
+
+	// With a new key rows would be drawn a second time, and both twins together would tell more than either.
 	if len(a.Bytes) != sha256.Size {
 		return nil, fmt.Errorf("the order of drawing of %s is damaged in the ledger: "+
 			"without it no twin can be made that is safe beside the earlier ones", table)
@@ -151,6 +157,7 @@ func (b books) draw(ctx context.Context, p *policy.Policy, table policy.Qualifie
 			return Draw{}, false, err
 		}
 	}
+
 	switch {
 	case !same && !o.Independent:
 		// Rows that came, went or changed their class since are rows whose place in both twins is known: they show N.
@@ -166,6 +173,7 @@ func (b books) draw(ctx context.Context, p *policy.Policy, table policy.Qualifie
 	case same && goesOn(last, next, published, o):
 		return *last, false, nil
 	}
+
 	if next.Generation = 1; last != nil {
 		if next.Generation, next.Series = last.Generation+1, last.Series; !same {
 			next.Series++
@@ -187,6 +195,7 @@ func (b books) pay(ctx context.Context, p *policy.Policy, table policy.Qualified
 		return d, err
 	}
 
+	// The price is of each secret of the table, and of no others of the policy.
 	price := privacy.Budget{Epsilon: p.Privacy.Epsilon, Delta: p.Privacy.Delta}
 	losses := map[string]privacy.Loss{}
 	for _, s := range p.Secrets {
@@ -200,6 +209,7 @@ func (b books) pay(ctx context.Context, p *policy.Policy, table policy.Qualified
 		Limit:     privacy.Budget{Epsilon: p.Privacy.Budget.Epsilon, Delta: p.Privacy.Budget.Delta},
 		Renew:     p.Privacy.Budget.Renew,
 		Requested: price, Mechanism: ledger.Twin, Assumption: string(policy.Exchangeable), Answer: text})
+
 	var exhausted *ledger.Exhausted
 	if errors.As(err, &exhausted) {
 		return d, fmt.Errorf("%w; a twin costs privacy.epsilon and privacy.delta of the policy, once", err)
@@ -209,6 +219,9 @@ func (b books) pay(ctx context.Context, p *policy.Policy, table policy.Qualified
 	if err := json.Unmarshal(a.Bytes, &stands); err != nil {
 		return d, err
 	}
+
+	// Two builds that draw at the same time ask for the same place in the list; the one that comes second gets what the
+	// first has.
 	if stands.Law != d.Law || !bytes.Equal(stands.Contents, d.Contents) {
 		return d, errors.New("another build has drawn counts meanwhile, of other rows or by another policy; look at " +
 			"it, and build again")

@@ -25,11 +25,13 @@ func (k *Keeper) Build(ctx context.Context, p *policy.Policy, root policy.Table,
 	if o.New && strings.TrimSpace(o.Reason) == "" {
 		return r, errors.New("a new draw of a twin needs a reason, for the audit chain")
 	}
+
 	if k.Target != nil {
 		if err := shown(p, root); err != nil {
 			return r, err
 		}
 	}
+
 	err = k.alone(ctx, func(tx pgx.Tx, at place) error {
 		r, err = k.build(ctx, tx, at, p, root, o)
 		return err
@@ -43,6 +45,7 @@ func (k *Keeper) Build(ctx context.Context, p *policy.Policy, root policy.Table,
 // build is the corridor of a build.
 func (k *Keeper) build(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy, root policy.Table, o Options) (
 	r Report, err error) {
+	// What was told before stands, and then there is nothing to do.
 	k.say(0, "looking at the tables")
 	j, err := k.look(ctx, tx, at, p, root, o)
 	if err != nil {
@@ -53,6 +56,7 @@ func (k *Keeper) build(ctx context.Context, tx pgx.Tx, at place, p *policy.Polic
 		return r, err
 	}
 
+	// The counts are drawn by what the table holds now, and paid for before anything of them can be seen.
 	counts, err := j.count(ctx)
 	if err != nil {
 		return r, err
@@ -65,6 +69,7 @@ func (k *Keeper) build(ctx context.Context, tx pgx.Tx, at place, p *policy.Polic
 	r.Charged = charged
 	hook.Point("after the price of a twin")
 
+	// From here on all follows from what was paid for: a build that fails is made again for nothing.
 	take, err := j.design.Take(draw.Noisy)
 	if err != nil {
 		return r, err
@@ -81,6 +86,7 @@ func (k *Keeper) build(ctx context.Context, tx pgx.Tx, at place, p *policy.Polic
 	if r.Twins, err = j.write(ctx, counts, amounts); err != nil {
 		return r, err
 	}
+
 	j.certify(r.Twins, draw, take)
 	k.say(.97, "publishing")
 	hook.Point("before a twin is published")
@@ -110,6 +116,8 @@ func amounts(design *twin.Design, counts, noisy, take []int64) (out []drawn, war
 			"protects: "+
 			"nothing is promised about it, and the twin may show it")
 	}
+
+	// A class is told by its noisy count, whatever it has: of that many rows the twin consists.
 	for i, m := range take {
 		stands := noisy[i]
 		if hook.TwinOneMore {
@@ -118,6 +126,7 @@ func amounts(design *twin.Design, counts, noisy, take []int64) (out []drawn, war
 		if hook.TwinOfCounts {
 			stands = counts[i]
 		}
+
 		d := drawn{take: min(m, counts[i])}
 		switch {
 		case covered && m >= counts[i] && !hook.TwinOneMore:
@@ -132,6 +141,7 @@ func amounts(design *twin.Design, counts, noisy, take []int64) (out []drawn, war
 			warnings = append(warnings, fmt.Sprintf("class %s has fewer rows than are to be taken: all are",
 				design.Classes[i].Name))
 		}
+
 		if d.each, d.more, err = twin.Copies(stands, d.take); err != nil {
 			return nil, nil, err
 		}

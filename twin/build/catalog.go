@@ -154,6 +154,7 @@ func describe(ctx context.Context, db pgx.Tx, t policy.Table) (*source, error) {
 		return nil, fmt.Errorf("looking at the indexes of %s: %w", s.qualified(), err)
 	}
 
+	// A column that is to be left out and is called otherwise would be in the twin.
 	for _, name := range s.Twin.Drop {
 		if _, ok := s.column(name); !ok {
 			return nil, fmt.Errorf("the policy drops column %s, which table %s does not have", parser.QuoteIdent(name),

@@ -27,6 +27,8 @@ type kept struct {
 func (j *job) settleColumns(ctx context.Context, d Draw) (warnings []string, err error) {
 	j.released = nil
 	table := j.family.root.Qualified()
+
+	// A law is kept under what the policy says of the column, in its own words.
 	for i, c := range j.family.root.Twin.Columns {
 		words, err := json.Marshal([]any{c.Obfuscate, c.Transport, j.family.root.Reference})
 		if err != nil {
@@ -36,10 +38,13 @@ func (j *job) settleColumns(ctx context.Context, d Draw) (warnings []string, err
 		if err != nil {
 			return nil, fmt.Errorf("the law by which column %s is shown: %w", parser.QuoteIdent(c.Name), err)
 		}
+
 		if nth > 1 {
 			warnings = append(warnings, fmt.Sprintf("column %s of the same rows was shown by another law before: who "+
 				"has both twins is told more of a row than either promises", parser.QuoteIdent(c.Name)))
 		}
+
+		// The outcome of the secret that a column hides is one for all rows of a class.
 		s := released{Law: law, use: fmt.Sprintf("column by law %d of series %d", nth, d.Series)}
 		for _, class := range j.design.Classes {
 			outcome := 0
@@ -70,6 +75,8 @@ func (b books) column(ctx context.Context, table policy.QualifiedName, series in
 		if err != nil {
 			return columns.Law{}, 0, err
 		}
+
+		// What is kept stands, whatever has become of the reference since.
 		var stands kept
 		if err := json.Unmarshal(a.Bytes, &stands); err != nil {
 			return columns.Law{}, 0, fmt.Errorf("it is damaged in the ledger: %w", err)
@@ -77,6 +84,7 @@ func (b books) column(ctx context.Context, table policy.QualifiedName, series in
 		if err := stands.Law.Check(); err != nil {
 			return columns.Law{}, 0, fmt.Errorf("it is damaged in the ledger: %w", err)
 		}
+
 		if stands.Words == law.Words {
 			return stands.Law, nth, nil
 		}
@@ -86,9 +94,12 @@ func (b books) column(ctx context.Context, table policy.QualifiedName, series in
 // enterColumns says by which channels the columns of the root's twin are shown, and of no others.
 func (j *job) enterColumns(ctx context.Context) error {
 	root := j.family.root
+
+	// Columns that the policy lists no longer go with the twin that showed them.
 	if err := forgetColumns(ctx, j.at.tx, root.Qualified()); err != nil {
 		return err
 	}
+
 	for _, s := range j.released {
 		promise, err := json.Marshal(s.promise())
 		if err != nil {
@@ -98,6 +109,7 @@ func (j *job) enterColumns(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+
 		if _, err := j.at.tx.Exec(ctx, `INSERT INTO `+channelsTable+` VALUES ($1, $2, $3, $4::jsonb, $5::jsonb)`,
 			root.Schema, root.Name, s.Column, string(promise), string(matrix)); err != nil {
 			return fmt.Errorf("entering how column %s is shown: %w", parser.QuoteIdent(s.Column), err)

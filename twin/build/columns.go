@@ -23,14 +23,18 @@ func (s *source) shownColumns(ctx context.Context, db pgx.Tx, spec twin.Spec, ke
 	if len(s.Twin.Columns) == 0 {
 		return nil, nil
 	}
+
 	for _, c := range s.Twin.Columns {
 		if err := s.checkShown(c.Name, keys); err != nil {
 			return nil, fmt.Errorf("column %s, which is to be shown row by row: %w", parser.QuoteIdent(c.Name), err)
 		}
 	}
+
+	// A reference can be written to by others, so it is looked at before anything of it is believed.
 	if err := s.checkReference(ctx, db, guests); err != nil {
 		return nil, fmt.Errorf("the reference %s, by which columns are shown: %w", s.Reference, err)
 	}
+
 	for _, c := range s.Twin.Columns {
 		law, err := s.shownColumn(ctx, db, spec, c)
 		if err != nil {
@@ -108,6 +112,7 @@ func (s *source) checkReference(ctx context.Context, db pgx.Tx, guests []string)
 	for i, c := range s.Twin.Columns {
 		names[i] = c.Name
 	}
+
 	err := db.QueryRow(ctx, referenceLooks, quoted(s.Reference), append([]string{}, guests...), s.qualified(),
 		names).Scan(&plain, &own, &readable, &other)
 	switch {
@@ -136,6 +141,8 @@ func (s *source) countReference(ctx context.Context, db pgx.Tx, column, outcome 
 	if err != nil {
 		return nil, err
 	}
+
+	// A NULL is a value like another, and has no text.
 	at := map[policy.Value]int{}
 	var out []columns.Count
 	var value *string

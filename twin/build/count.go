@@ -50,6 +50,8 @@ func (s *source) tally(ctx context.Context, db pgx.Tx, rows string, classes int)
 	out := make([]int64, classes)
 	err := inParallel(ctx, db, func() error {
 		found, _ := db.Query(ctx, `SELECT "fugu class", pg_catalog.count(*) FROM `+rows+` AS t GROUP BY 1`)
+
+		// A row of no class would be left out of the twin without a word.
 		var class *int32
 		var n int64
 		_, err := pgx.ForEachRow(found, []any{&class, &n}, func() error {

@@ -47,14 +47,17 @@ func (s *source) describeAnew(ctx context.Context, db pgx.Tx) error {
 				parser.QuoteLiteral(*c.comment)))
 		}
 	}
+
 	if len(changes) > 0 {
 		// In one statement the rows are looked at once.
 		statements = append(statements, "ALTER TABLE "+newName(s)+" "+strings.Join(changes, ", "))
 	}
+
 	if s.comment != nil {
 		statements = append(statements, fmt.Sprintf("COMMENT ON TABLE %s IS %s", newName(s),
 			parser.QuoteLiteral(*s.comment)))
 	}
+
 	for _, sql := range statements {
 		if _, err := db.Exec(ctx, sql); err != nil {
 			return fmt.Errorf("making the twin of %s: %w", s.qualified(), err)
@@ -77,6 +80,7 @@ func (s *source) constrain(ctx context.Context, db pgx.Tx, keys fresh) (left []s
 		}
 	}
 
+	// The key of a table whose rows stand more than once can be none of the twin's.
 	if s.primary != nil && s.keeps(s.primary) && keys.distinct(s.primary) {
 		key := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY (%s)", newName(s), s.indexName(-1),
 			list("", s.primary))
@@ -88,6 +92,8 @@ func (s *source) constrain(ctx context.Context, db pgx.Tx, keys fresh) (left []s
 		left = append(left, fmt.Sprintf("the primary key of %s, whose values stand more than once in a twin",
 			s.qualified()))
 	}
+
+	// An index on what the twin does not have is no loss that anybody asks about; another that fails is told of.
 	for n, i := range s.indexes {
 		if !s.keeps(i.columns) {
 			continue
@@ -103,6 +109,8 @@ func (s *source) constrain(ctx context.Context, db pgx.Tx, keys fresh) (left []s
 		}
 		s.named = append(s.named, [2]string{s.indexName(n), parser.QuoteIdent(i.name)})
 	}
+
+	// A twin that nobody has analyzed is planned for as if it were empty.
 	if _, err := db.Exec(ctx, "ANALYZE "+newName(s)); err != nil {
 		return nil, fmt.Errorf("the statistics of the twin of %s: %w", s.qualified(), err)
 	}

@@ -24,6 +24,8 @@ func Drop(ctx context.Context, conn *pgx.Conn, apart bool, p *policy.Policy, roo
 		if _, err := tx.Exec(ctx, lockRegistry); err != nil { // a build that goes on is waited for
 			return err
 		}
+
+		// Linked tables refer to the root's twin, so they go first.
 		for _, t := range slices.Backward(familyOf(p, root)) {
 			name := t.Qualified()
 			if !slices.ContainsFunc(all, func(t Twin) bool { return t.Schema == name.Schema && t.Table == name.Name }) {

@@ -42,6 +42,8 @@ func (p place) describeTwins(ctx context.Context, family []policy.Table) (out []
 		if d.source, err = describe(ctx, p.tx, own); err != nil {
 			return nil, nil, err
 		}
+
+		// A twin from before the policy would bring a column to where it is not to be.
 		for _, column := range t.Twin.Drop {
 			if _, has := d.column(column); has {
 				return nil, nil, fmt.Errorf("the policy drops column %s of %s, and the twin that there is has it "+
@@ -49,6 +51,7 @@ func (p place) describeTwins(ctx context.Context, family []policy.Table) (out []
 					parser.QuoteIdent(column), d.as)
 			}
 		}
+
 		notes, err := d.portable(ctx, p.tx)
 		if err != nil {
 			return nil, nil, err
@@ -56,6 +59,8 @@ func (p place) describeTwins(ctx context.Context, family []policy.Table) (out []
 		left = append(left, notes...)
 		out = append(out, d)
 	}
+
+	// Keys can lead to any of them, so they are read once all are known.
 	for i := range out {
 		if err := out[i].readForeignKeys(ctx, p.tx, out); err != nil {
 			return nil, nil, err
@@ -148,6 +153,7 @@ func (p place) dumpRows(ctx context.Context, w io.Writer, d dumped) error {
 		names[i] = c.name
 	}
 	columns := " (" + list("", names) + ")"
+
 	if _, err := fmt.Fprintf(w, "\nCOPY %s%s FROM stdin;\n", quoted(d.as), columns); err != nil {
 		return fmt.Errorf("writing the dump: %w", err)
 	}
@@ -155,10 +161,13 @@ func (p place) dumpRows(ctx context.Context, w io.Writer, d dumped) error {
 	if err != nil {
 		return fmt.Errorf("writing the rows of %s to the dump: %w", d.as, err)
 	}
+
+	// The certificate speaks of the rows that the build has counted, and of no others.
 	if tag.RowsAffected() != d.rows {
 		return fmt.Errorf("the twin of %s has %d rows, and its build says %d: somebody has changed it; build it again",
 			d.as, tag.RowsAffected(), d.rows)
 	}
+
 	if _, err := io.WriteString(w, "\\.\n\n"); err != nil {
 		return fmt.Errorf("writing the dump: %w", err)
 	}
@@ -179,6 +188,7 @@ func (d dumped) createSQL() string {
 		}
 	}
 	fmt.Fprintf(&out, "CREATE TABLE %s (%s\n);\n", quoted(d.as), strings.Join(columns, ","))
+
 	if d.comment != nil {
 		fmt.Fprintf(&out, "COMMENT ON TABLE %s IS %s;\n", quoted(d.as), parser.QuoteLiteral(*d.comment))
 	}

@@ -90,6 +90,7 @@ func (e *edge) settle() (last, twice []byte, within bool, err error) {
 	if e.take == 0 {
 		return []byte{}, []byte{}, true, nil
 	}
+
 	slices.SortFunc(e.held, bytes.Compare)
 	left := e.take - e.before
 	if left < 1 || left > int64(len(e.held)) {
@@ -101,6 +102,7 @@ func (e *edge) settle() (last, twice []byte, within bool, err error) {
 		return last, []byte{}, true, nil
 	}
 
+	// The same among the rows taken: those within the window were held, and those below it only counted.
 	below, halves := e.below, slices.Clone(e.halves)
 	for _, h := range taken {
 		switch x := h[half:]; {

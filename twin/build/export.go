@@ -100,6 +100,8 @@ func (e *Exporter) Export(ctx context.Context, p *policy.Policy, w io.Writer) (c
 	if len(families) == 0 {
 		return c, fmt.Errorf("no table of dataset %s has a twin (answers: twin)", p.Dataset)
 	}
+
+	// All that is written is of one moment.
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = pgx.BeginTxFunc(ctx, e.Conn, options, func(tx pgx.Tx) error {
 		return e.export(ctx, place{tx, e.Apart}, p, families, w, &c)
@@ -117,6 +119,8 @@ func (e *Exporter) export(ctx context.Context, at place, p *policy.Policy, famil
 	if err != nil {
 		return err
 	}
+
+	// Each family is described by the twins' own catalog, and certified by the law that they were built by.
 	var tables []dumped
 	rows := int64(0)
 	for _, family := range families {
@@ -140,6 +144,7 @@ func (e *Exporter) export(ctx context.Context, at place, p *policy.Policy, famil
 		c.Twins = append(c.Twins, certified)
 		tables = append(tables, described...)
 	}
+
 	types, err := typesSQL(ctx, at.tx, tables)
 	if err != nil {
 		return err
@@ -172,6 +177,7 @@ func (e *Exporter) hold(ctx context.Context, at place, families [][]policy.Table
 	if _, err := at.tx.Exec(ctx, `SET LOCAL synchronize_seqscans = off`); err != nil {
 		return nil, fmt.Errorf("asking for rows in order: %w", err)
 	}
+
 	e.say(0, "waiting for a build of twins, if one goes on")
 	_, err := at.tx.Exec(ctx, `LOCK TABLE `+registry+` IN SHARE MODE`)
 	if is(err, sqlstate.UndefinedTable) || is(err, sqlstate.InvalidSchemaName) {
@@ -179,6 +185,7 @@ func (e *Exporter) hold(ctx context.Context, at place, families [][]policy.Table
 	} else if err != nil {
 		return nil, fmt.Errorf("locking the list of twins: %w", err)
 	}
+
 	for _, family := range families {
 		for _, t := range family {
 			there, err := exists(ctx, at.tx, at.name(t.Qualified()))
@@ -202,11 +209,14 @@ func certify(p *policy.Policy, family []policy.Table, all []Twin) (c CertifiedTw
 			return c, fmt.Errorf("%s is no twin that was built for dataset %s: run fugu twin "+
 				"build", t.Qualified(), p.Dataset)
 		}
+
 		x := all[i]
 		c.Tables = append(c.Tables, CertifiedTable{Table: t.Qualified().String(), Rows: x.Rows, Sampled: x.Sampled})
 		if t.Name != root.Name || t.Schema != root.Schema {
 			continue
 		}
+
+		// What is promised is said of the root; its design is the law that was drawn by.
 		design, err := designOf(p, root, x.Law)
 		if err != nil {
 			return c, err
@@ -214,6 +224,7 @@ func certify(p *policy.Policy, family []policy.Table, all []Twin) (c CertifiedTw
 		c.Assumptions = assumptions(root, design.Public())
 		c.Table, c.Built, c.Nth, c.Columns = t.Qualified().String(), x.Built, x.Nth, x.Columns
 		c.Epsilon, c.Delta, c.Mechanism = x.Epsilon, x.Delta, design.String()
+
 		told := int64(0)
 		for _, n := range x.Told {
 			told += n
@@ -223,6 +234,7 @@ func certify(p *policy.Policy, family []policy.Table, all []Twin) (c CertifiedTw
 				x.Taken[i]})
 		}
 	}
+
 	c.KnownRows = root.Twin.KnownRows
 	for _, s := range p.Secrets {
 		if s.Table == root.Qualified() {
@@ -253,6 +265,7 @@ func assumptions(root policy.Table, public *twin.Public) []string {
 		out = append(out, "public: everybody may know exactly how many rows have each value of "+
 			strings.Join(public.Columns, ", ")+"; given that, rows are drawn independently")
 	}
+
 	if root.Twin.IndependentRows {
 		out = append(out, "independent_rows: the owner accepts that several rows of one subject are drawn "+
 			"independently")
@@ -265,10 +278,12 @@ func assumptions(root policy.Table, public *twin.Public) []string {
 		out = append(out, fmt.Sprintf("smallest: every class has a share of %g of the %s or more, which everybody "+
 			"may know", root.Twin.Smallest, of))
 	}
+
 	known := "known_rows: who sees the twin knows no row of the table for certain"
 	if n := root.Twin.KnownRows; n > 0 {
 		known = fmt.Sprintf("known_rows: who sees the twin knows at most %d rows of the table for certain", n)
 	}
+
 	other := "no statistic"
 	if public != nil {
 		other = "no other statistic"
@@ -282,6 +297,7 @@ func secretInWords(s policy.Secret) CertifiedSecret {
 	if s.Categories != "" {
 		out.Of = "the shares of the values of " + s.Categories
 	}
+
 	for _, x := range s.Spans {
 		if s.Listed {
 			out.Pairs = append(out.Pairs, fmt.Sprintf("%g or %g", x.From, x.To))
@@ -293,6 +309,7 @@ func secretInWords(s policy.Secret) CertifiedSecret {
 	for _, v := range s.Vectors {
 		out.Pairs = append(out.Pairs, sharesInWords(v[0])+" or "+sharesInWords(v[1]))
 	}
+
 	if r := s.Range; r != nil {
 		out.Pairs = append(out.Pairs, fmt.Sprintf("any two with all shares from %g to %g, of which one becomes the "+
 			"other when at most %g of the rows change", r.From, r.To, r.Within))

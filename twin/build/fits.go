@@ -94,6 +94,7 @@ func misfit(p *policy.Policy, family []policy.Table, t policy.Table, all []Twin)
 		return "what stands in the place of its twin was not made by a build: drop that, and run fugu twin build", nil
 	}
 
+	// Of several differences the dearest to mend is told.
 	x := all[i]
 	if x.Dataset != p.Dataset {
 		return fmt.Sprintf("its twin was built for dataset %s: bring that policy back, or run fugu twin build -new "+
@@ -126,6 +127,8 @@ func asked(family []policy.Table) string {
 		Columns   []policy.Column       `json:",omitempty"` // that are shown row by row
 		Reference *policy.QualifiedName `json:",omitempty"` // by which they are
 	}
+
+	// Lists whose order means nothing are sorted.
 	looks := make([]look, len(family))
 	for i, t := range family {
 		looks[i] = look{Table: t.Qualified(), Drop: slices.Sorted(slices.Values(t.Twin.Drop))}
@@ -141,6 +144,7 @@ func asked(family []policy.Table) string {
 			})
 		}
 	}
+
 	text, _ := json.Marshal(looks)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -155,6 +159,8 @@ func specOf(p *policy.Policy, root policy.Table, law string) (spec twin.Spec, ok
 			proportions = append(proportions, s.Name)
 		}
 	}
+
+	// Each way is a bit for each predicate.
 	for null := range 1 << len(proportions) {
 		spec, err := margin.Spec(p, root.Qualified(), func(secret string) bool {
 			return null>>slices.Index(proportions, secret)&1 == 1

@@ -39,6 +39,7 @@ func (f *family) grant(ctx context.Context, at place, guests []string, reader st
 				readers = []string{reader}
 			}
 		}
+
 		rows, _ := at.tx.Query(ctx, grantees, name)
 		type grantee struct {
 			OID  uint32
@@ -48,6 +49,9 @@ func (f *family) grant(ctx context.Context, at place, guests []string, reader st
 		if err != nil {
 			return fmt.Errorf("reading who may read the twin of %s: %w", s.qualified(), err)
 		}
+
+		// Whoever is not asked for loses what is there; guests do so only where rows are not listed, since the owner
+		// may show them to others, too.
 		var statements []string
 		for _, g := range have {
 			role := parser.QuoteIdent(g.Name)
@@ -59,6 +63,7 @@ func (f *family) grant(ctx context.Context, at place, guests []string, reader st
 				statements = append(statements, fmt.Sprintf("REVOKE ALL ON %s FROM %s", name, role))
 			}
 		}
+
 		for _, role := range readers {
 			statements = append(statements, fmt.Sprintf("GRANT SELECT ON %s TO %s", name, parser.QuoteIdent(role)))
 		}

@@ -52,12 +52,16 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 	if j.family, j.keys, err = describeFamily(ctx, tx, p, root); err != nil {
 		return nil, err
 	}
+
+	// What is to be refused is so before anything is drawn or paid for.
 	if err := j.family.checkReferences(ctx, tx, k.beside()); err != nil {
 		return nil, err
 	}
 	if err := j.family.checkPartners(ctx, tx, j.keys, k.beside()); err != nil {
 		return nil, err
 	}
+
+	// The law is the policy's, but for which predicates can be NULL and for the numbers of references.
 	if j.spec, err = j.family.spec(ctx, tx, p); err != nil {
 		return nil, err
 	}
@@ -70,6 +74,7 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 	if j.laws, err = j.family.root.shownColumns(ctx, tx, j.spec, j.keys[j.family.root], k.beside()); err != nil {
 		return nil, err
 	}
+
 	j.class = class.Of(j.spec)
 	j.shape = j.family.shape()
 	return j, nil
@@ -89,15 +94,20 @@ func (j *job) recall(ctx context.Context) (there []Twin, err error) {
 	if j.published, err = j.family.published(j.at, j.all); err != nil {
 		return nil, err
 	}
+
+	// Who was told a twin that the ledger or the registry does not know may be told twice.
 	o := j.options
 	if !o.New || !o.Independent {
 		if err := errors.Join(known(j.published, j.last), j.family.knownBeside(ctx, j.tx, j.at, j.last)); err != nil {
 			return nil, err
 		}
 	}
+
 	if o.Again || o.New || !shows(j.published, j.last) || j.last.Dataset != j.policy.Dataset {
 		return nil, nil
 	}
+
+	// A version before this one did not enter how far the numbers of a twin may be off.
 	there, err = j.family.there(ctx, j.at, j.Keeper, j.all, j.law, j.shape)
 	if err == nil && there != nil && there[0].Noise == nil {
 		there[0].Noise = j.design.NoiseOf(there[0].Told)
@@ -109,6 +119,7 @@ func (j *job) recall(ctx context.Context) (there []Twin, err error) {
 // count counts the rows of each class, draws, and goes through the rows in their order of drawing. It draws first, so
 // that one look at the rows is enough: it is known by then where the last ones that are taken should be.
 func (j *job) count(ctx context.Context) (c counts, err error) {
+	// The key gives all builds of the table one order in which rows are taken.
 	root := j.family.root
 	if j.key, err = j.books.order(ctx, root.Qualified()); err != nil {
 		return c, err
@@ -117,6 +128,7 @@ func (j *job) count(ctx context.Context) (c counts, err error) {
 		return c, err
 	}
 
+	// What is counted here is the truth, and is seen by nobody but the draw.
 	j.say(.02, "counting the rows of each class")
 	if j.family.rows, err = root.stage(ctx, j.tx, j.class, j.family.carried(root, j.keys[root])); err != nil {
 		return c, err
@@ -129,6 +141,7 @@ func (j *job) count(ctx context.Context) (c counts, err error) {
 		return c, err
 	}
 
+	// Where the last row of each class is can be guessed from what was drawn, so that one scan is enough.
 	j.say(.05, "reading the rows of "+root.qualified())
 	c.edges = edgesAt(c.classes, j.expected(c.classes), firstSpread)
 	classes, contents, err := root.look(ctx, j.tx, j.key, j.family.rows, c.edges)
@@ -202,6 +215,8 @@ func describeFamily(ctx context.Context, tx pgx.Tx, p *policy.Policy, root polic
 		return nil, nil, err
 	}
 	f := &family{root: s, sources: []*source{s}}
+
+	// Each table that is found is asked for those that are linked to it, in turn.
 	for i := 0; i < len(f.sources); i++ {
 		for _, t := range p.Tables {
 			if t.Link == nil || t.Link.To != f.sources[i].Qualified() {
@@ -214,6 +229,7 @@ func describeFamily(ctx context.Context, tx pgx.Tx, p *policy.Policy, root polic
 			f.sources = append(f.sources, s)
 		}
 	}
+
 	if err := f.readForeign(ctx, tx); err != nil {
 		return nil, nil, err
 	}
@@ -224,6 +240,9 @@ func describeFamily(ctx context.Context, tx pgx.Tx, p *policy.Policy, root polic
 // spec is what the law depends on. That a predicate is NULL for some row of the table is taken to be public: it is so
 // for both values of every pair.
 func (f *family) spec(ctx context.Context, tx pgx.Tx, p *policy.Policy) (twin.Spec, error) {
+	if err := CheckConditions(ctx, tx, p, f.root.Qualified()); err != nil {
+		return twin.Spec{}, err
+	}
 	null := map[string]bool{}
 	for _, s := range p.Secrets {
 		if s.Table != f.root.Qualified() || s.Proportion == "" {
@@ -255,6 +274,7 @@ func (f *family) shape() string {
 		}
 		parts = append(parts, s.qualified(), names, s.primary, s.unique, definitions)
 	}
+
 	for _, k := range f.foreign {
 		parts = append(parts, k.name, k.own, k.refs, k.more)
 	}
@@ -262,6 +282,7 @@ func (f *family) shape() string {
 	for i, s := range f.sources {
 		family[i] = s.Table
 	}
+
 	text, _ := json.Marshal(parts)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]) + " " + asked(family)

@@ -60,6 +60,7 @@ func Connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	} {
 		cfg.RuntimeParams[name] = value
 	}
+
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
 	c, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {

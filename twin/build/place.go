@@ -99,11 +99,13 @@ func (p place) makeSchema(ctx context.Context, s *source, guests []string) error
 	if there {
 		return nil
 	}
+
 	statements := []string{"CREATE SCHEMA " + parser.QuoteIdent(s.Schema)}
 	for _, g := range guests {
 		statements = append(statements, fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO "+
 			"%s", parser.QuoteIdent(s.Schema), parser.QuoteIdent(g)))
 	}
+
 	for _, sql := range statements {
 		if _, err := p.tx.Exec(ctx, sql); err != nil {
 			return fmt.Errorf("making the schema %s in the twins' database: %w", parser.QuoteIdent(s.Schema), err)

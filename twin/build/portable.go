@@ -32,6 +32,7 @@ const bound = `WITH parts(class, oid, kind, name) AS (
 func (s *source) portable(ctx context.Context, db querier) (left []string, err error) {
 	rows, _ := db.Query(ctx, bound, s.oid)
 	var kind, name string
+
 	_, err = pgx.ForEachRow(rows, []any{&kind, &name}, func() error {
 		left = append(left, fmt.Sprintf("%s %s of %s, which uses what its database alone "+
 			"has", kind, parser.QuoteIdent(name), s.qualified()))

@@ -22,6 +22,7 @@ func (f *family) publish(ctx context.Context, at place, all, twins []Twin, guest
 			return err
 		}
 	}
+
 	// All old ones go before a new one comes, and one that stays is to stand in nobody's way.
 	if err := f.loosen(ctx, at); err != nil {
 		return err
@@ -90,10 +91,13 @@ func replace(ctx context.Context, at place, s *source) (filled bool, err error) 
 		_, err := tx.Exec(ctx, "DROP TABLE IF EXISTS "+name)
 		return err
 	})
+
 	var pe *pgconn.PgError
 	if !errors.As(err, &pe) || pe.Code != string(sqlstate.DependentObjectsExist) {
 		return false, err
 	}
+
+	// The new rows have to fit what depends on the old ones.
 	var same bool
 	if err := db.QueryRow(ctx, sameColumns, name, newName(s)).Scan(&same); err != nil {
 		return false, err
@@ -101,6 +105,7 @@ func replace(ctx context.Context, at place, s *source) (filled bool, err error) 
 		return false, fmt.Errorf("the twin of %s has other columns now, and other objects depend on it (%s); drop "+
 			"these", s.qualified(), pe.Detail)
 	}
+
 	statements := []string{"TRUNCATE " + name, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s", name, newName(s)),
 		"DROP TABLE " + newName(s), "ANALYZE " + name}
 	for _, sql := range statements {

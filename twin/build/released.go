@@ -147,6 +147,7 @@ func (s released) entries() (out []entry) {
 		}
 		return &v.Text
 	}
+
 	for outcome, matrix := range s.Channels {
 		var of *string
 		if s.Transport != nil {
@@ -156,6 +157,8 @@ func (s released) entries() (out []entry) {
 		if !slices.Contains(s.outcomes, outcome) {
 			continue
 		}
+
+		// An entry that is not there has probability 0.
 		for x, row := range matrix {
 			for _, e := range row {
 				out = append(out, entry{of, text(s.Values[x]), text(s.Values[e.Output]), e.Weight})

@@ -73,6 +73,8 @@ func (r *rowReader) next(data []byte) int {
 		r.header = false
 		return len(signature)
 	}
+
+	// The trailer is a row of -1 fields.
 	if len(data) < 2 {
 		return 0
 	}
@@ -83,6 +85,8 @@ func (r *rowReader) next(data []byte) int {
 		r.err = errNotCopy
 		return 0
 	}
+
+	// A field that has not come whole is waited for, with the row that it is of.
 	class, at, ok := field(data, 2)
 	if !ok {
 		return 0
@@ -91,6 +95,7 @@ func (r *rowReader) next(data []byte) int {
 	if !ok {
 		return 0
 	}
+
 	r.rows++
 	switch {
 	case id == nil || class != nil && len(class) != 4:

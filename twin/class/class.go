@@ -89,6 +89,7 @@ func Conditions(spec twin.Spec, columns []string) ([]parser.Class, error) {
 		for i, s := range spec.Secrets {
 			all = append(all, hasOutcome(s, c.Outcomes[i]))
 		}
+
 		where := strings.Join(all, " AND ")
 		if alone, err := readsOnly(where, columns); err != nil || !alone {
 			return nil, err
@@ -132,13 +133,21 @@ func readsOnly(condition string, columns []string) (bool, error) {
 	return alone, nil
 }
 
-// Reads reports whether what a row is of which class by reads a column: a secret's condition, or what is public. It
-// takes every mention of the name for the column's, wherever it stands, and of the table's own for all of its columns.
+// Reads reports whether what a row is of which class by reads a column, in doubt that it does: a secret's condition, or
+// what is public. See Mentions.
 func Reads(spec twin.Spec, table, column string) (bool, error) {
-	parsed, err := pg.Parse("SELECT (" + Of(spec) + ")")
+	return Mentions(Of(spec), table, column)
+}
+
+// Mentions reports whether a condition on a table reads one of the columns, in doubt that it does: every mention of a
+// name is taken for the column's, wherever it stands, and one of the table's own for all of its columns. An error means
+// that it is no condition.
+func Mentions(condition, table string, columns ...string) (bool, error) {
+	parsed, err := pg.Parse("SELECT (" + condition + ")")
 	if err != nil {
 		return false, fmt.Errorf("reading the condition of a class: %w", err)
 	}
+
 	reads := false
 	tree.Inspect(parsed.Stmts[0].Stmt, func(m proto.Message) bool {
 		var names []*pg.Node
@@ -151,8 +160,9 @@ func Reads(spec twin.Spec, table, column string) (bool, error) {
 		case *pg.A_Star:
 			reads = true
 		}
+
 		for _, n := range names {
-			reads = reads || n.GetString_().GetSval() == column
+			reads = reads || slices.Contains(columns, n.GetString_().GetSval())
 		}
 		return !reads
 	})

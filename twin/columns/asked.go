@@ -2,13 +2,9 @@ package columns
 
 import (
 	"fmt"
-	"slices"
 
-	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/proto"
-
-	"fugu/parser/tree"
 	"fugu/policy"
+	"fugu/twin/class"
 )
 
 // Asked says for fugu check which columns of a table's twin are to be shown row by row, and warns where what a column
@@ -23,7 +19,7 @@ func Asked(p *policy.Policy, t policy.Table) (lines []string) {
 		lines = append(lines, fmt.Sprintf("   column %s of it is shown row by row: by itself it does not tell %s of a "+
 			"row", c.Name, c.Transport.Hide))
 		for _, s := range p.Secrets {
-			if s.Name == c.Transport.Hide && s.Table == t.Qualified() && !readsAny(s.Proportion, t.Twin.Drop) {
+			if s.Name == c.Transport.Hide && s.Table == t.Qualified() && tells(t, s.Proportion) {
 				lines = append(lines, fmt.Sprintf("warning: table %s: column %s is to hide %s of a row, and the twin "+
 					"shows the columns that %s is a condition on: drop one of these", t.Qualified(), c.Name, s.Name,
 					s.Name))
@@ -33,19 +29,9 @@ func Asked(p *policy.Policy, t policy.Table) (lines []string) {
 	return lines
 }
 
-// readsAny reports whether a condition reads one of the columns. One that cannot be read as SQL does, as far as anybody
-// knows.
-func readsAny(condition string, names []string) bool {
-	parsed, err := pg.Parse("SELECT (" + condition + ")")
-	if err != nil || len(parsed.Stmts) == 0 {
-		return true
-	}
-	found := false
-	tree.Inspect(parsed.Stmts[0].Stmt, func(m proto.Message) bool {
-		if ref, ok := m.(*pg.ColumnRef); ok {
-			found = found || slices.Contains(names, ref.Fields[len(ref.Fields)-1].GetString_().GetSval())
-		}
-		return !found
-	})
-	return found
+// tells reports whether the columns of a twin may show of a row whether a condition holds: none that it reads is
+// dropped, for all that anybody can say. Where the condition reads whole rows, each column is one that it reads.
+func tells(t policy.Table, condition string) bool {
+	dropped, err := class.Mentions(condition, t.Name, t.Twin.Drop...)
+	return err != nil || len(t.Twin.Drop) == 0 || !dropped
 }

@@ -93,6 +93,7 @@ func inOrder(counts []Count, numbers bool) error {
 		}
 		number[n.Value.Text] = x
 	}
+
 	slices.SortFunc(counts, func(a, b Count) int {
 		switch {
 		case a.Value.IsNull != b.Value.IsNull:
@@ -149,6 +150,7 @@ func (l *Law) transport(counts []Count) error {
 		for _, n := range counts {
 			rows += n.Rows[outcome]
 		}
+
 		var shown channel.Channel
 		if rows == 0 {
 			matrix := make([][]float64, len(target))
@@ -179,11 +181,13 @@ func (l Law) Check() error {
 	if len(l.Channels) == 0 || l.Usual < 0 || l.Usual >= len(l.Values) {
 		return errors.New("a law without channels or values")
 	}
+
 	for _, matrix := range l.Channels {
 		if len(matrix) != len(l.Values) {
 			return fmt.Errorf("a channel of %d values, of which there are %d", len(matrix), len(l.Values))
 		}
 		for _, row := range matrix {
+			// A draw picks a whole number below channel.Whole, so the weights have to fill it exactly.
 			sum := uint64(0)
 			for _, e := range row {
 				if e.Output < 0 || e.Output >= len(l.Values) || e.Weight > channel.Whole {

@@ -31,6 +31,7 @@ func (b *Built) there(ctx context.Context, reader *upstream.Reader, t *dataset.P
 	if ok && time.Since(seen) < builtAge {
 		return true, nil
 	}
+
 	rows, err := reader.Query(ctx, `SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 	  WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')
 	    AND ($3::bool OR has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'))`,
@@ -39,6 +40,8 @@ func (b *Built) there(ctx context.Context, reader *upstream.Reader, t *dataset.P
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}
+
+	// That it is there is remembered, and not that it is missing: the next statement may find it.
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.at == nil {

@@ -35,6 +35,8 @@ func Channels(ctx context.Context, reader *upstream.Reader, snap *dataset.Snapsh
 	if err != nil {
 		return nil, err
 	}
+
+	// A twin of a policy that is not served any more is no business of this one's.
 	for _, r := range rows {
 		t := snap.Find(r[0], r[1])
 		if t == nil || !t.Table.Twin {

@@ -38,6 +38,8 @@ func Classes(ctx context.Context, reader *upstream.Reader, snap *dataset.Snapsho
 	if err != nil {
 		return nil, err
 	}
+
+	// A twin of a policy that is not served any more is no business of this one's.
 	for _, r := range rows {
 		t := snap.Find(r[0], r[1])
 		if t == nil || !t.Table.Twin {

@@ -98,6 +98,7 @@ func (c *Certificates) Authenticate(ctx context.Context, l Client, user string) 
 	if channel == nil || channel.Peer == nil {
 		return sqlstate.New(sqlstate.InvalidAuthorization, "connection requires a valid client certificate").Ending()
 	}
+
 	if c.next != nil {
 		if err := c.next.Authenticate(ctx, l, user); err != nil {
 			return err
@@ -106,6 +107,7 @@ func (c *Certificates) Authenticate(ctx context.Context, l Client, user string) 
 	if c.anyName {
 		return nil
 	}
+
 	name := commonName(channel.Peer)
 	known := true
 	if users := *c.users.Load(); users != nil {

@@ -154,6 +154,7 @@ func firstMessage(c Client, offer []string) (mechanism string, first []byte, err
 	if err != nil {
 		return "", nil, err
 	}
+
 	mechanism, first, err = initialResponse(body)
 	switch {
 	case err != nil:

@@ -110,6 +110,7 @@ func verifier(s string) (scram.StoredCredentials, error) {
 	factors, keys, ok2 := strings.Cut(rest, "$")
 	iterations, salt, ok3 := strings.Cut(factors, ":")
 	stored, server, ok4 := strings.Cut(keys, ":")
+
 	if !ok || !ok2 || !ok3 || !ok4 {
 		return c, errors.New("not a SCRAM-SHA-256 verifier: copy rolpassword from pg_authid")
 	}
@@ -117,6 +118,7 @@ func verifier(s string) (scram.StoredCredentials, error) {
 	if err != nil || n < 4096 || n > 10_000_000 {
 		return c, errors.New("the number of iterations must be from 4096 to 10000000")
 	}
+
 	decode := func(text string, size int) []byte {
 		b, e := base64.StdEncoding.Strict().DecodeString(text)
 		if e != nil || size > 0 && len(b) != size || len(b) == 0 {
@@ -124,6 +126,7 @@ func verifier(s string) (scram.StoredCredentials, error) {
 		}
 		return b
 	}
+
 	c.Salt, c.Iters = string(decode(salt, 0)), n
 	c.StoredKey, c.ServerKey = decode(stored, 32), decode(server, 32)
 	return c, err

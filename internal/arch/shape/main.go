@@ -32,4 +32,8 @@ func main() {
 	}
 	fmt.Printf("\nlong functions of the product:\n  %s\n", strings.Join(shape.Product.Long, "\n  "))
 	fmt.Printf("\nlong functions of tests:\n  %s\n", strings.Join(shape.Tests.Long, "\n  "))
+	fmt.Printf("\nfunctions of the product without a paragraph and a comment:\n  %s\n",
+		strings.Join(shape.Product.Dense.Both, "\n  "))
+	fmt.Printf("\nfunctions of the product without one of the two:\n  %s\n",
+		strings.Join(shape.Product.Dense.OneOfTwo, "\n  "))
 }

@@ -138,7 +138,7 @@ func (h *house) values(t *testing.T, sql string, epsilon privacy.Epsilon) ([]exp
 	if v, ok := h.known[of]; ok {
 		return slices.Clone(v), nil
 	}
-	xs, err := h.engine.Preview(t.Context(), sql, nil, []privacy.Epsilon{epsilon})
+	xs, err := h.engine.Preview(t.Context(), sql, epsilon)
 	if err != nil {
 		return nil, err
 	}

@@ -19,10 +19,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"fugu/explain"
 	"fugu/ledger"
 	"fugu/ledger/audit"
 	"fugu/pipeline"
 	"fugu/policy"
+	"fugu/preview"
+	"fugu/privacy"
 	"fugu/test/pgcluster"
 	"fugu/test/serving"
 	"fugu/upstream"
@@ -128,6 +131,15 @@ func (f *fugu) snapshot(t testing.TB, edits ...string) *pipeline.Snapshot {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// preview explains a statement under the policy at ε = 1.
+func (f *fugu) preview(ctx context.Context, sql string) ([]explain.Explanation, error) {
+	desk, err := preview.New(f.current.Snapshot, f.reader, f.ledger)
+	if err != nil {
+		return nil, err
+	}
+	return desk.Explain(ctx, sql, nil, []privacy.Epsilon{1})
 }
 
 // dsn is how user reaches Fugu.

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/internal/hook"
-	"fugu/privacy"
 )
 
 const scanned = "SELECT count(*) FROM customer WHERE income = 'high'"
@@ -65,7 +64,7 @@ func waitFor(t *testing.T, c *pgx.Conn, sql string) float64 {
 func TestScanCost(t *testing.T) {
 	plan := func(w world) string {
 		f := serve(t, w, options{})
-		x, err := f.engine.Load().Preview(t.Context(), scanned, nil, []privacy.Epsilon{1})
+		x, err := f.preview(t.Context(), scanned)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"fugu/internal/hook"
-	"fugu/privacy"
 )
 
 // nest calls a function on what it returned, n times.
@@ -235,7 +234,7 @@ func TestFirstPointOfTheGrid(t *testing.T) {
 		"dates": when(strings.TrimSuffix(strings.Repeat("length(to_char(joined, 'Day Month YYYY')) + ", 10),
 			"+ ") + " > 7"),
 	} {
-		x, err := f.engine.Load().Preview(t.Context(), sql, nil, []privacy.Epsilon{1})
+		x, err := f.preview(t.Context(), sql)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -70,16 +70,12 @@ func newWorld(t testing.TB, c *pgcluster.Cluster, p *policy.Policy, people []per
 // build builds the twin, by a ledger that nobody knows.
 func (w *world) build(t testing.TB, random io.Reader) {
 	t.Helper()
-	conn, err := build.Connect(t.Context(), w.cluster.DSN("world_keeper", database))
+	reports, err := serving.BuildTwins(t.Context(), w.cluster.DSN("world_keeper", database), w.policy, build.Keeper{
+		Ledger: forgetful.NewMemory(), Random: random, Guests: []string{"world_guest"}}, build.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.Close(t.Context()) }()
-	k := build.Keeper{Conn: conn, Ledger: forgetful.NewMemory(), Random: random, Guests: []string{"world_guest"},
-		Operator: "dba"}
-	if w.report, err = k.Build(t.Context(), w.policy, w.policy.Tables[0], build.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	w.report = reports[0]
 }
 
 // forget lets the next build know nothing of the one before.

@@ -1,4 +1,4 @@
-package pipeline
+package quote
 
 import (
 	"regexp"
@@ -7,28 +7,18 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"fugu/sqlstate"
-	"fugu/wire"
 )
 
-// textParam returns the text form of the client's parameter n: one text for one value, however the client sent it, so
-// that the same statement with the same parameters is known again. nil is NULL.
-func textParam(types *pgtype.Map, b wire.Binding, n int, oid uint32) ([]byte, error) {
-	if n > len(b.Values) {
-		return nil, sqlstate.New(sqlstate.UndefinedParameter, "there is no parameter $%d", n)
-	}
-	value := b.Values[n-1]
+// NoParameter is the error about a parameter that the client has given no value.
+func NoParameter(n int) error {
+	return sqlstate.New(sqlstate.UndefinedParameter, "there is no parameter $%d", n)
+}
+
+// Text returns the text form of parameter n, whose value came in one of PostgreSQL's formats: one text for one value,
+// so that the same statement with the same parameters is known again. nil is NULL.
+func Text(types *pgtype.Map, n int, oid uint32, format int16, value []byte) ([]byte, error) {
 	if value == nil {
 		return nil, nil
-	}
-
-	// One format is of all parameters, and none is text (protocol, Bind).
-	format := int16(pgtype.TextFormatCode)
-	switch len(b.Formats) {
-	case 0:
-	case 1:
-		format = b.Formats[0]
-	default:
-		format = b.Formats[n-1]
 	}
 
 	// A type that is not known here keeps the text that the client wrote.

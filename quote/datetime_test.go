@@ -1,4 +1,4 @@
-package pipeline
+package quote
 
 import (
 	"testing"

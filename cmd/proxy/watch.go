@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// watchPolicies calls changed whenever the files of policies are others than in the state known, until ctx ends: once
+// they have been as they are for a whole round, since an editor or a deployment changes them in several steps. What is
+// wrong with them changed finds out.
+func watchPolicies(ctx context.Context, path, known string, changed func()) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for last := known; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := policyState(path)
+		if now == last && now != known {
+			known = now
+			changed()
+		}
+		last = now
+	}
+}
+
+// policyState tells one state of the policies from another: names, times and sizes of what they lead to.
+func policyState(path string) string {
+	files := []string{path}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		files, _ = filepath.Glob(filepath.Join(path, "*")) // in order
+	}
+	var state strings.Builder
+	for _, f := range files {
+		if info, err := os.Stat(f); err == nil {
+			fmt.Fprintf(&state, "%q %d %d\n", f, info.ModTime().UnixNano(), info.Size())
+		}
+	}
+	return state.String()
+}

@@ -1,0 +1,69 @@
+package quote
+
+import (
+	"math"
+	"math/big"
+
+	"fugu/mechanism"
+	"fugu/model"
+	"fugu/planner"
+)
+
+// countedRows is which values: those of one aggregate in one grouping set.
+type countedRows struct{ set, aggregate int }
+
+// wholeCertain is how near the reference's rows in the groups must be to all of them, as a share.
+const wholeCertain = 1e-9
+
+// complete lists the counts of all rows, by grouping set, of which every row of the reference is in a group. The
+// moments have all of the cut's components.
+func complete(c *planner.Bound, moments *model.Moments) map[countedRows]bool {
+	rows, in := float64(c.Table.Rows), map[countedRows]float64{}
+	for k, v := range moments.Reference() {
+		if comp := moments.Components[k]; c.CountsRows(comp.Aggregate) {
+			in[countedRows{c.Cells[comp.Cell].Set, comp.Aggregate}] += v
+		}
+	}
+	out := map[countedRows]bool{}
+	for of, n := range in {
+		out[of] = math.Abs(n-rows) <= wholeCertain*rows
+	}
+	return out
+}
+
+// addRows adds to the totals that bind F that the counts of a grouping set are all rows of the table, of which the
+// policy says the number: where every row is in a group, as those of the reference are. Counts that a public statistic
+// binds already are bound more finely by it.
+func (m *Model) addRows(c *planner.Bound, complete map[countedRows]bool) {
+	bound := map[int]bool{}
+	for _, s := range m.sums {
+		for _, k := range s.Components {
+			bound[k] = true
+		}
+	}
+	sums := map[countedRows]*mechanism.Sum{}
+	var order []countedRows
+	for k, comp := range m.Components {
+		of := countedRows{c.Cells[comp.Cell].Set, comp.Aggregate}
+		if !complete[of] || bound[k] {
+			continue
+		}
+		if sums[of] == nil {
+			sums[of], order = &mechanism.Sum{Total: new(big.Rat).SetInt64(c.Table.Rows)}, append(order, of)
+		}
+		sums[of].Components = append(sums[of].Components, k)
+	}
+
+	// What is public of single groups is no part of F.
+	for comp, v := range m.Exact {
+		s := sums[countedRows{c.Cells[comp.Cell].Set, comp.Aggregate}]
+		if x, ok := new(big.Rat).SetString(v.Text); ok && s != nil {
+			s.Total.Sub(s.Total, x)
+		}
+	}
+	for _, of := range order {
+		if s := sums[of]; len(s.Components) > 1 {
+			m.sums = append(m.sums, *s)
+		}
+	}
+}
