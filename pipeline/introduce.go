@@ -9,7 +9,7 @@ import (
 	"fugu/wire"
 )
 
-// introduce tells a session, once for each table, that what it takes for the table is its twin, or has noise. The notice
+// introduce tells a session, once for each table, that what it takes for it is its twin, or has noise. The notice
 // is for people, and is not repeated at every statement.
 func (s *statement) introduce() (notices []wire.Notice) {
 	for _, t := range s.twins {
@@ -22,8 +22,8 @@ func (s *statement) introduce() (notices []wire.Notice) {
 			notices = append(notices, wire.Notice{
 				Message: fmt.Sprintf("%s is answered with noise: its values are not exact, so that a secret of the "+
 					"whole table stays one", table),
-				Hint: "SELECT * FROM fugu.last_release says how far each value may be off, and fugu_noise_sd(avg(x)) in " +
-					"a statement of avg(x) does so beside it; fugu.budget says what is left."})
+				Hint: "SELECT * FROM fugu.last_release says how far each value may be off, and fugu_noise_sd(avg(x)) " +
+					"in a statement of avg(x) does so beside it; fugu.budget says what is left."})
 		}
 	}
 	return notices

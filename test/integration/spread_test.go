@@ -44,7 +44,8 @@ func TestSpreads(t *testing.T) {
 	for sql, want := range map[string]string{
 		"SELECT sex FROM adult GROUP BY sex HAVING fugu_noise_sd(avg(age)) > 1e9":                         "[]",
 		"SELECT sex FROM adult GROUP BY sex ORDER BY fugu_upper(avg(age)) - fugu_noise_sd(avg(age)), sex": "",
-		"SELECT s > 0 FROM (SELECT fugu_noise_sd(avg(age)) AS s FROM adult GROUP BY sex) x":               "[[true] [true]]",
+		"SELECT s > 0 FROM (SELECT fugu_noise_sd(avg(age)) AS s FROM adult GROUP BY sex) x": "[[true] " +
+			"[true]]",
 		// two cuts that ask for the same share an answer, and what is asked of it
 		`SELECT (a.m - b.low) > 0 FROM (SELECT sex, avg(age) AS m, fugu_noise_sd(avg(age)) FROM adult GROUP BY sex) a
 			JOIN (SELECT sex, fugu_lower(avg(age)) AS low FROM adult GROUP BY sex) b USING (sex)`: "[[true] [true]]",
