@@ -130,8 +130,8 @@ func arraysOf(c *planner.Bound, shown []planner.Value) (out [][]byte) {
 // spreadDigits is how many digits are shown of how far a value is off, as in fugu.last_release.
 const spreadDigits = 10
 
-// spreadOf is how far an aggregate's value may be off in each cell of a cut: of a component what its cell says; a public
-// value is not off, and of no value nothing is known.
+// spreadOf is how far an aggregate's value may be off in each cell of a cut: of a component what its cell says; a
+// public value is not off, and of no value nothing is known.
 func spreadOf(c *planner.Bound, s parser.Spread, index []quote.Place, shown []planner.Value,
 	cells []ledger.Cell) ([]planner.Value, error) {
 	out := make([]planner.Value, len(c.Cells))

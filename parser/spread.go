@@ -34,8 +34,8 @@ func isSpread(f *pg.FuncCall) bool {
 		slices.Contains([]string{SpreadSD, SpreadLower, SpreadUpper}, tree.LastString(f.Funcname))
 }
 
-// spread puts a column of the cut into the place of such a call. Its aggregate is one of the cut's, whether its value is
-// asked for or not: it costs what the value costs, as it is about one that was given.
+// spread puts a column of the cut into the place of such a call. Its aggregate is one of the cut's, whether its value
+// is asked for or not: it costs what the value costs, as it is about one that was given.
 func (a *analysis) spread(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	what := tree.LastString(f.Funcname)
 	refuse := func(format string, args ...any) error {
