@@ -8,7 +8,8 @@ RUN CGO_ENABLED=1 go build -trimpath -buildvcs=false -o /out/fugu ./cmd/proxy
 FROM debian:bookworm-slim
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /out/fugu /usr/local/bin/
-RUN useradd --system --uid 10001 --no-create-home fugu && install -d -o fugu -m 700 /var/lib/fugu
+RUN useradd --system --uid 10001 --no-create-home fugu && install -d -o fugu -m 700 /var/lib/fugu \
+    /var/lib/operators
 USER fugu
 WORKDIR /var/lib/fugu
 VOLUME /var/lib/fugu

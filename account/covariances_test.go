@@ -103,6 +103,7 @@ func spentOn(t *testing.T, h *asking.House, secret string) float64 {
 // Where the budget does not cover them a statement is refused before any row is read, in words that name covariances;
 // EXPLAIN (PRIVACY) says so too.
 func TestCovariancesUseTheBudgetUp(t *testing.T) {
+	patient.Test(t)
 	h := asking.New(t, "budget: {epsilon: 20,", "budget: {epsilon: 1.6,")
 	var err error
 	for i := 0; i < 20 && err == nil; i++ {
@@ -119,6 +120,7 @@ func TestCovariancesUseTheBudgetUp(t *testing.T) {
 
 // An answer of an older version counts by the number of its values, and so does a value that no stack can hold.
 func TestOlderAnswersCountByTheirNumber(t *testing.T) {
+	patient.Test(t)
 	sum := "SELECT sex, sum(hours_per_week) FROM adult GROUP BY sex"
 	together := func(cells int) float64 {
 		h := asking.New(t)

@@ -275,6 +275,7 @@ func TestJointCertificate(t *testing.T) {
 // Of a secret that the policy has only since, nobody has counted what answers tell by the noise alone: the account
 // does.
 func TestJointNewSecretCountsWhatWasAnswered(t *testing.T) {
+	patient.Test(t)
 	h := newJoint(t, "optimal-gaussian")
 	h.Answered(t, "SELECT sex, count(*) FROM adult GROUP BY sex", 1)
 	past, err := h.Desk.Ledger.History(t.Context(), "adult", 0)

@@ -33,7 +33,7 @@ func Scopes(shares []ledger.Share) (out []string) {
 }
 
 // Total is everybody's limit.
-func Total(b policy.Budget) privacy.Budget { return privacy.Budget{Epsilon: b.Epsilon, Delta: b.Delta} }
+func Total(b policy.Budget) privacy.Budget { return b.Spendable() }
 
 // BeginEpochs takes the labels of policies into the ledger: where one is new, the data are others from now on.
 func BeginEpochs(ctx context.Context, l ledger.Ledger, policies []*policy.Policy) error {

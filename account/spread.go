@@ -53,7 +53,7 @@ func (b Books) spreadPrice(ctx context.Context, q Asked) (Price, error) {
 	if a.any {
 		x.former = float64(q.Standing.Period - a.first)
 	}
-	x.delta = float64(q.Request.Policy.Privacy.Budget.Delta) * (x.former + 1)
+	x.delta = float64(Total(q.Request.Policy.Privacy.Budget).Delta) * (x.former + 1)
 	p.Covariances = x
 	for i := range m.Spreads.Parts {
 		part := &m.Spreads.Parts[i]

@@ -48,6 +48,9 @@ type metric struct {
 	labels     []string
 }
 
+// histogram is the only metric that is one.
+const histogram = "fugu_protected_wait_seconds"
+
 var account = []string{"dataset", "scope", "secret"}
 
 // catalogue is every metric of Fugu's own. What is not in it cannot be shown; docs/operations.md explains each.
@@ -62,7 +65,7 @@ var catalogue = []metric{
 	{"fugu_sessions_begun_total", "Sessions that have begun.", nil},
 	{"fugu_statements_total", "Statements that were run, by what they were about.", []string{"kind"}},
 	{"fugu_errors_total", "Errors that clients were told by Fugu itself, by SQLSTATE.", []string{"code"}},
-	{"fugu_protected_wait_seconds", "How long clients waited for statements about protected rows to be bound, " +
+	{histogram, "How long clients waited for statements about protected rows to be bound, " +
 		"each rounded up to a bound.", nil},
 	{"fugu_protected_in_progress", "Statements about protected rows that are being planned or bound.", nil},
 	{"fugu_searches_running", "Searches for the noise of many values that are running.", nil},
@@ -75,6 +78,24 @@ var catalogue = []metric{
 	{"fugu_budget_epsilon", "The limit of an account, at its delta.", account},
 	{"fugu_budget_epsilon_left", "What is left of an account, at its delta.", account},
 	{"fugu_budget_releases", "Answers that were charged to an account in its period.", account},
+}
+
+// Metrics are the labels of every metric that is shown, by its name; a histogram has its parts besides. What names
+// metrics, a dashboard say, is checked against it.
+func Metrics() map[string][]string {
+	out := map[string][]string{}
+	for _, m := range catalogue {
+		out[m.name] = m.labels
+	}
+	for name := range process {
+		out[name] = nil
+	}
+	for _, part := range []string{"_bucket", "_sum", "_count"} {
+		out[histogram+part] = nil
+	}
+	out[histogram+"_bucket"] = []string{"le"}
+	delete(out, histogram)
+	return out
 }
 
 // collector makes metrics of figures and of health.
@@ -166,7 +187,7 @@ func (c *collector) waits(waits []Wait) prometheus.Metric {
 		}
 		sum += last * float64(w.Count)
 	}
-	return prometheus.MustNewConstHistogram(c.descriptions["fugu_protected_wait_seconds"], all, sum, buckets)
+	return prometheus.MustNewConstHistogram(c.descriptions[histogram], all, sum, buckets)
 }
 
 func truth(is bool) float64 {

@@ -20,7 +20,7 @@ import (
 func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *upstream.Reader) (*Protected, error) {
 	out := &Protected{Policy: p, Config: t, Reference: t.Reference, Table: &planner.Table{
 		Schema: t.Schema, Name: t.Name, Rows: t.Rows, Domains: map[string][]planner.Value{},
-		Calendars: map[string]planner.Calendar{}, Bounds: map[string][2]string{}}}
+		Observed: map[string]bool{}, Calendars: map[string]planner.Calendar{}, Bounds: map[string][2]string{}}}
 	if out.Table.Twin = t.Answers == policy.FromTwin; out.Table.Twin {
 		return out, out.loadTwin(ctx, reader)
 	}
@@ -72,6 +72,9 @@ func (t *Protected) loadDomains(ctx context.Context, reader *upstream.Reader) (e
 		}
 		if err != nil {
 			return fmt.Errorf("group_by %s: %w", d.Column, err)
+		}
+		if d.FromReference {
+			t.Table.Observed[d.Column] = true
 		}
 		if d.Range != nil {
 			from, to := strconv.FormatInt(d.Range.From, 10), strconv.FormatInt(d.Range.To, 10)

@@ -40,6 +40,10 @@ type Explanation struct {
 	// Relaxed is how far the policy lets the model be from the truth; empty: not at all.
 	Relaxed string `json:"relaxed,omitempty"`
 
+	// Estimation is the chance, over the reference, that the certificates do not hold, which is reserved once for all
+	// statements; 0: they take the reference for the truth.
+	Estimation float64 `json:"estimation,omitempty"`
+
 	// Together is what the joint account says of the statement and all answers before it; empty: there is no such
 	// account.
 	Together string `json:"together,omitempty"`
@@ -205,6 +209,11 @@ func (x Explanation) noiseLines() (lines []string) {
 	for _, c := range x.Certificates {
 		add("%s", certificateLine(c))
 	}
+	if x.Estimation > 0 {
+		add("Estimation: the noise covers every law that the reference may have been drawn from, but for a chance of "+
+			"%s over the reference: delta is the certificate's and that, reserved once for all statements",
+			quote.Short(x.Estimation))
+	}
 	if x.Together != "" {
 		add("Joint account: %s", x.Together)
 	}
@@ -261,6 +270,8 @@ func Rests(assumption string) string {
 		return "resting on coupled datasets alone"
 	case mechanism.Coupling + ", " + mechanism.RelaxedModel:
 		return "resting on coupled datasets alone, relaxed"
+	case mechanism.Coupling + ", " + quote.SampledReference:
+		return "resting on coupled datasets and a sampled reference"
 	}
 	return "assuming " + assumption
 }

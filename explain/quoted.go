@@ -22,6 +22,9 @@ func Quote(r *quote.Request, m *quote.Quote) Explanation {
 	if w := r.Policy.Privacy.Within; w != nil && m.Width > 0 {
 		x.Relaxed = w.String()
 	}
+	if m.Estimated() {
+		x.Estimation = float64(r.Policy.Privacy.Estimation.Delta)
+	}
 
 	// A secret may move F by several shifts: the widest counts.
 	for _, s := range m.Shifts {

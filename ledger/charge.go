@@ -140,6 +140,8 @@ func (b *booking) store(ctx context.Context, now time.Time) (stored, error) {
 	if b.Ahead {
 		s.phase = audit.Pending
 	}
+
+	// What people could read is sealed with the key of the answer, if the ledger has one.
 	c, err := b.closed(&s.Answer, b.Key)
 	if err != nil {
 		return stored{}, err

@@ -34,6 +34,7 @@ func Import(ctx context.Context, url string, o Options, r io.Reader) (head audit
 		made = errors.Is(err, os.ErrNotExist)
 	}
 
+	// A file that was made for an import that failed is no ledger, and is taken away.
 	l, err := Open(ctx, url, o)
 	if err == nil {
 		err = l.Close()

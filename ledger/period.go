@@ -34,7 +34,6 @@ func (l *store) Standing(ctx context.Context, dataset string, renew time.Duratio
 		}
 		return err
 	})
-
 	if err != nil {
 		return Standing{}, fmt.Errorf("reading where the dataset stands: %w", err)
 	}

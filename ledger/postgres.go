@@ -68,6 +68,7 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 		}
 	}
 
+	// What only looks does so on connections that cannot write.
 	looking := config.Copy()
 	looking.RuntimeParams["default_transaction_read_only"] = "on"
 	l.read = hook.OpenDB(stdlib.GetConnector(*looking))

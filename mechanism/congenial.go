@@ -3,7 +3,6 @@ package mechanism
 import (
 	"math"
 	"math/big"
-	"sync"
 
 	"gonum.org/v1/gonum/integrate/quad"
 )
@@ -174,12 +173,12 @@ func (s *source) drawZero(scales []int64) []int64 {
 // planeNodes are how many points the integrals of givenZero are evaluated at.
 const planeNodes = 600
 
-// legendre are the nodes and weights on [0, π/2].
-var legendre = sync.OnceValues(func() (x, w []float64) {
+// planeAt are the nodes on [0, π/2], and planeWeight their weights.
+var planeAt, planeWeight = func() (x, w []float64) {
 	x, w = make([]float64, planeNodes), make([]float64, planeNodes)
 	quad.Legendre{}.FixedLocations(x, w, 0, math.Pi/2)
 	return x, w
-})
+}()
 
 // givenZero returns the standard deviations and E|x_k| of independent Laplace noise x of scales b given that it adds up
 // to zero. With φ_k(t) = 1/(1+b_k²t²) the density of the sum at zero is 1/2π ∫ Π_k φ_k(t) dt. E x_k² and E|x_k| where
@@ -191,10 +190,9 @@ func givenZero(scales []float64) (sd, mean []float64) {
 		length = math.Hypot(length, b)
 	}
 	squares, sizes, density := make([]float64, len(scales)), make([]float64, len(scales)), 0.0
-	nodes, weights := legendre()
-	for i, u := range nodes {
+	for i, u := range planeAt {
 		t := math.Tan(u) / length
-		product := weights[i] / (math.Cos(u) * math.Cos(u))
+		product := planeWeight[i] / (math.Cos(u) * math.Cos(u))
 		for _, b := range scales {
 			product /= 1 + b*b*t*t
 		}

@@ -115,7 +115,7 @@ func TestExtraNoiseIsDrawn(t *testing.T) {
 			c := calibrated(t, kind, r)
 			random := rand.NewChaCha8([32]byte{7})
 			const n = 20_000
-			sum, inside := 0.0, 0
+			sum, inside, half := 0.0, 0, c.Noise.HalfWidth(0, .9)
 			for range n {
 				x, err := c.Noise.Release(random, NewStatistics([]*big.Rat{big.NewRat(1, 3)}))
 				if err != nil {
@@ -127,7 +127,7 @@ func TestExtraNoiseIsDrawn(t *testing.T) {
 				}
 				d := v - 1./3
 				sum += d * d
-				if math.Abs(d) <= c.Noise.HalfWidth(0, .9) {
+				if math.Abs(d) <= half {
 					inside++
 				}
 			}

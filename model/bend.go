@@ -98,6 +98,7 @@ func (f *jointPath) Bend(a, b float64) func(scale []float64) []float64 {
 		parts = append(parts, own...)
 	}
 
+	// Components whose cells overlap have covariances that bend as well, across what was measured together.
 	for _, c := range f.joint.cross {
 		p, q := f.paths[c.a], f.paths[c.b]
 		for _, pair := range c.meet {

@@ -63,7 +63,7 @@ func (m *Moments) Coupled(secret int, psi Psi, errors, failure float64) ([]sensi
 		for i := range out {
 			r := m.replacement(c, psi, paths, i)
 			along, beside, ok := r.average(m, k, -math.Log(failure/float64(events*averages)))
-			ok = ok && math.Abs(along)+beside <= widest
+			ok = ok && math.Abs(along)+beside <= widest && m.cover == 0 // that rests on the reference's variances
 			if !ok {
 				along, beside = 0, widest
 			}
@@ -221,6 +221,9 @@ func (r replacement) scatter(m *Moments, s *sensitivity.Scatter) {
 			variance = r.variance(nt, f)
 			second = r.total(func(class int) float64 { return r.c.product(class, nt, f, f) })
 			extent = m.extent(k)
+			if m.cover > 0 {
+				variance, second = r.covered(m, k, extent)
+			}
 		}
 		s.Variance, s.Second = append(s.Variance, variance), append(s.Second, second)
 		s.Extent = append(s.Extent, extent)

@@ -49,8 +49,14 @@ func (m *Moments) edges(secret int, psi Psi, standardErrors float64) ([]movement
 				deviation[l] = c.deviation(m, comp, at)
 			}
 
-			shift, err := m.between(c, psi.Name, sensitivity.Span{Within: s.Within}, low, high, rows, nil, deviation,
-				standardErrors)
+			span := sensitivity.Span{Within: s.Within}
+			var shift movement
+			var err error
+			if m.cover > 0 {
+				shift, err = m.covering(c, psi.Name, span, low, high, deviation, direction{along, []mix{s.bounds}})
+			} else {
+				shift, err = m.between(c, psi.Name, span, low, high, rows, nil, deviation, standardErrors)
+			}
 			if err != nil {
 				return nil, err
 			}

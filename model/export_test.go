@@ -59,3 +59,42 @@ func (m *Moments) Base(i int) (abs, nonzero, least, greatest float64) {
 	b := m.bases[i]
 	return b.abs, b.nonzero, b.min, b.max
 }
+
+// Redrawn gives the moments of another reference: rows by their classes and cells, -1 for none, and the value of the
+// one column that the bases are made of.
+func (m *Moments) Redrawn(secret int, class, cell []int, x []float64) *Moments {
+	out, nt := *m, m.terms
+	out.secrets = append([]classes(nil), m.secrets...)
+	c := &out.secrets[secret]
+	c.Size, c.mean, c.second = make([]float64, len(c.Size)), nil, nil
+	for range c.Size {
+		c.mean = append(c.mean, make([]float64, len(m.cut.Cells)*nt))
+		c.second = append(c.second, make([]float64, len(m.cut.Cells)*nt*nt))
+	}
+	h := make([]float64, nt)
+	for i := range class {
+		for t := range h {
+			h[t] = 1
+			for _, base := range m.cut.Terms[t].Factors {
+				if !m.cut.Bases[base].Indicator {
+					h[t] *= x[i]
+				}
+			}
+		}
+		c.Size[class[i]]++
+		if cell[i] < 0 {
+			continue
+		}
+		for t, v := range h {
+			c.mean[class[i]][cell[i]*nt+t] += v
+			for u, w := range h {
+				c.second[class[i]][(cell[i]*nt+t)*nt+u] += v * w
+			}
+		}
+	}
+	for j, size := range c.Size {
+		scale(c.mean[j], 1/size)
+		scale(c.second[j], 1/size)
+	}
+	return &out
+}

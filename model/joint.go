@@ -123,6 +123,8 @@ func (c *cross) pair(a, b *Moments) {
 	for j, l := range b.Components {
 		in[l.Cell] = append(in[l.Cell], j)
 	}
+
+	// Within one set of components each pair is met from both sides, and counts once.
 	for i, k := range a.Components {
 		for _, cell := range slices.Sorted(maps.Keys(overlapping[k.Cell])) {
 			for _, j := range in[cell] {

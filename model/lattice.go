@@ -14,6 +14,7 @@ func (m *Moments) LatticeSteps(secret int, psi Psi) []float64 {
 		}
 	}
 
+	// All vectors of a simplex are bounded together; else the ends of the paths say how few rows there can be.
 	for i, k := range m.Components {
 		if psi.Simplex != nil {
 			out[i] = 1

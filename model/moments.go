@@ -19,6 +19,7 @@ type Moments struct {
 	pooled []float64 // cell × term: sums over the whole reference
 	size   float64   // rows of the whole reference
 	texts  planner.Chosen
+	cover  float64 // see Cover; 0: nothing is covered
 }
 
 // Component is one entry of F.

@@ -212,7 +212,6 @@ func (m *Moments) Paths(secret int, psi Psi) []*Path {
 	case psi.Simplex != nil:
 		return nil
 	case psi.Vectors != nil:
-
 		var out []*Path
 		for _, v := range psi.Vectors {
 			q := p

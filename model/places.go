@@ -130,6 +130,7 @@ func (m *Moments) Terms(ctx context.Context, ref planner.Querier, p *Places, tot
 	}
 	layout := newLayout(m.cut, totals)
 	cells, head := m.cut.Index(), m.cut.Head()
+
 	for _, row := range rows {
 		cell, ok := cells.Find(row[:head])
 		if !ok {

@@ -109,8 +109,13 @@ func (q quadratic) largest() float64 {
 // extent bounds by how much h of a component that is a sum differs between two rows, of which one may be in another
 // cell, where h is 0.
 func (m *Moments) extent(k Component) float64 {
+	low, high := m.reach(k)
+	return high - low
+}
+
+// reach is what h of a component that is a sum lies between, 0 among it.
+func (m *Moments) reach(k Component) (low, high float64) {
 	t := m.aggregate(k).Terms[0]
-	low, high := 0.0, 0.0
 	switch of := m.cut.Terms[t].Factors; {
 	case len(of) == 1 && !m.cut.Bases[of[0]].Indicator:
 		e := m.within(of[0], m.limitSet(k))
@@ -121,7 +126,7 @@ func (m *Moments) extent(k Component) float64 {
 			low = -high
 		}
 	}
-	return math.Max(0, high) - math.Min(0, low)
+	return math.Min(0, low), math.Max(0, high)
 }
 
 // farthest bounds |Σ w h| over one row.

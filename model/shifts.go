@@ -44,6 +44,9 @@ func (m *Moments) movements(secret int, psi Psi, errors float64) ([]movement, er
 // reference does not show would change, and standard errors.
 func (m *Moments) between(c *classes, name string, span sensitivity.Span, from, to []float64, rows [][]unseen,
 	signs []int, deviation []float64, errors float64) (movement, error) {
+	if m.cover > 0 {
+		return movement{}, notCovered("the movement with secret " + name)
+	}
 	beside, unseen := m.disjoint(c, rows, signs)
 	v := movement{widened: beside}
 	for k := range v.widened {
@@ -76,6 +79,12 @@ func (p *Path) movement(errors float64) (movement, error) {
 		}
 	}
 	lo, hi := p.Slopes()
+	if p.m.cover > 0 {
+		if p.beta != nil {
+			return movement{}, notCovered("a movement with secret " + p.psi.Name + ", which is a mean,")
+		}
+		return p.m.covering(p.c, p.psi.Name, p.span, lo, hi, deviation, direction{p.along, p.pieces()})
+	}
 	return p.m.between(p.c, p.psi.Name, p.span, lo, hi, rows, p.signs(), deviation, errors)
 }
 

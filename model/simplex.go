@@ -41,6 +41,8 @@ func (s *Simplex) quotient(sum, count []float64) float64 {
 	}
 
 	rest := make([]float64, len(sum))
+
+	// The greatest quotient is where the greatest of sum - quotient · count is 0, which falls with the quotient.
 	for range 100 {
 		mid := lo + (hi-lo)/2
 		for i := range rest {

@@ -39,6 +39,8 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 		}
 		agg.Distinct = true
 	}
+
+	// The order of rows is nothing that sums have, and what is variadic hides how many arguments there are.
 	switch {
 	case len(f.AggOrder) > 0:
 		return refuse("Leave out ORDER BY inside the aggregate.",
@@ -52,6 +54,8 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 	if agg.Args, arguments, err = a.arguments(c, f, name); err != nil {
 		return agg, err
 	}
+
+	// By its source equal calls are known for one, and people read it.
 	agg.Source = fmt.Sprintf("%s(%s)", name, strings.Join(arguments, ", "))
 	if agg.Distinct {
 		agg.Source = fmt.Sprintf("%s(DISTINCT %s)", name, arguments[0])

@@ -90,6 +90,7 @@ func windowOverRows(s *pg.SelectStmt) (window *pg.FuncCall) {
 		return nil
 	}
 
+	// One aggregate outside of the windows makes every window look at groups.
 	aggregates := false
 	for _, n := range slices.Concat(s.TargetList, s.SortClause, s.WindowClause) {
 		tree.Inspect(n, func(m proto.Message) bool {

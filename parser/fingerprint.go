@@ -30,6 +30,7 @@ func Fingerprint(sql string) string {
 		}
 	}
 
+	// What is left has no value of a literal in it.
 	f, err := pg.Fingerprint(sql)
 	if err != nil {
 		return ""

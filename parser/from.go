@@ -62,6 +62,8 @@ func (r *reader) relation(b *block, ns *names, rv *pg.RangeVar, w *with) error {
 
 	var out []output
 	var err error
+
+	// A WITH query's name goes before a table's, as in PostgreSQL.
 	if q := w.find(rv); q != nil {
 		out, err = r.withQuery(b, n, q)
 	} else {

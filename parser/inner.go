@@ -27,6 +27,7 @@ func (a *analysis) liftInner(c *Cut, s *pg.SelectStmt) error {
 			return true
 		}
 
+		// An aggregate and a column become references to what the cut tells, and so does what is a key as a whole.
 		switch own, f := c.owns(node), node.GetFuncCall(); {
 		case !own && node.GetColumnRef() == nil:
 			return true

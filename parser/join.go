@@ -85,6 +85,8 @@ func (r *reader) using(n *pg.Node, j *pg.JoinExpr, ns *names, start, middle int)
 		common = append(common, u.GetString_().GetSval())
 	}
 	left, right := &names{items: ns.items[start:middle], merged: ns.merged}, &names{items: ns.items[middle:]}
+
+	// A natural join is USING with all names that both sides have.
 	if j.IsNatural {
 		for _, it := range left.items {
 			for _, o := range it.output {

@@ -85,6 +85,7 @@ func (a *analysis) oneOfValues(c *Cut, node *pg.Node, f *pg.FuncCall, x Expr, so
 		source += fmt.Sprintf(" FILTER (WHERE %s)", SQL(filter, "", nil))
 	}
 
+	// The counts are a cut of their own, above which a subquery takes the value.
 	m := c.counting(x, and(where), source, a.src.position(f.Location))
 	a.stmt.Cuts = append(a.stmt.Cuts, m)
 	found, err := c.firstValue(m, order)

@@ -20,6 +20,8 @@ func Parse(sql string, catalog Catalog) ([]*Statement, error) {
 	src := newSource(sql)
 	out := make([]*Statement, 0, len(parsed.Stmts))
 	at, characters := 0, 0 // of the statement before
+
+	// A statement's place is found from that of the one before, so that a long text is gone through once.
 	for _, raw := range parsed.Stmts {
 		s := &Statement{Text: textOf(sql, raw), root: raw, version: parsed.Version, src: src}
 		s.place(at, characters)

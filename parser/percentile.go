@@ -49,6 +49,7 @@ func (a *analysis) fraction(n *pg.Node) (float64, error) {
 		}
 	}
 
+	// A number in quotes is one as well: PostgreSQL takes it for the type that it is wanted as.
 	text := ""
 	switch v := c.GetVal().(type) {
 	case *pg.A_Const_Ival:

@@ -30,6 +30,8 @@ func Pieces(sql string) []Piece {
 	}
 
 	var out []Piece
+
+	// A piece has blanks for what stands before it, so that places in it are places in the text.
 	for _, raw := range parsed.Stmts {
 		before := utf8.RuneCountInString(sql[:raw.StmtLocation])
 		p := Piece{Text: strings.Repeat(" ", before) + textOf(sql, raw)}

@@ -96,6 +96,7 @@ func (k *relations) protectedIn(from []*pg.Node, w *with) (int32, Table) {
 			continue
 		}
 
+		// Where the name is a WITH query's, the table is named in that.
 		at, table := int32(-1), Table{}
 		tree.Inspect(n, func(m proto.Message) bool {
 			rv, ok := m.(*pg.RangeVar)

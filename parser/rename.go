@@ -72,6 +72,7 @@ func (t *twinning) rename(location int32, database, schema string) {
 		return
 	}
 
+	// A name that is not where the parser says, as it is written otherwise, is left to the deparser.
 	if database != "" {
 		n := wordIs(t.src.sql[at:], database)
 		if n == 0 {

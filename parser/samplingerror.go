@@ -119,6 +119,7 @@ func (a *analysis) spellOutCall(s *pg.SelectStmt, n *pg.Node, f *pg.FuncCall) er
 			"the sampling error is known of rows of one table that has a twin with rows of its own")
 	}
 
+	// What the error is of has to be one plain call: a FILTER of its own may stand in it.
 	of := onlyArgument(f)
 	plain := of != nil && builtIn(of) && of.Over == nil && !of.AggDistinct && len(of.AggOrder) == 0 &&
 		!of.AggWithinGroup

@@ -49,6 +49,7 @@ func (s *Splice) At(position int32) int32 {
 		offset += n
 	}
 
+	// Edits come in order: those before the place have moved it.
 	moved := 0
 	for _, e := range s.Edits {
 		begin := e.At + moved

@@ -107,6 +107,7 @@ func (t *twinning) statement(m proto.Message, with *pg.WithClause, queries []str
 		}
 	}
 
+	// All that stands beside the WITH clause sees its queries.
 	tree.Below(m, func(child proto.Message) {
 		if c, ok := child.(*pg.WithClause); err == nil && !(ok && c == with) {
 			err = t.walk(child, all)

@@ -82,6 +82,7 @@ func (a *analysis) queries(c **pg.WithClause, outer *with) (*with, error) {
 		kept = append(kept, n)
 	}
 
+	// A WITH clause without queries is none.
 	if (*c).Ctes = kept; len(kept) == 0 {
 		*c = nil
 	}

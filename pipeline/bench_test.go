@@ -119,6 +119,30 @@ func BenchmarkRecall(b *testing.B) {
 	})
 }
 
+// The same with what the client bound: eight values, as of a report with its filters.
+func BenchmarkRecallBound(b *testing.B) {
+	s := &session{engine: newHouse(b).engine, user: "alice"}
+	statements, err := s.Interpret(b.Context(), "SELECT education, avg(age) FROM adult WHERE hours_per_week IN ($1, "+
+		"$2, $3, $4, $5, $6, $7, $8) GROUP BY education", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var bound wire.Binding
+	for i := range 8 {
+		bound.Values = append(bound.Values, fmt.Append(nil, 30+i))
+	}
+	if _, err := statements[0].Bind(b.Context(), bound); err != nil {
+		b.Fatal(err)
+	}
+	recaller := statements[0].(wire.Recaller)
+	b.ReportAllocs()
+	median(b, func(int) {
+		if _, ok := recaller.Recall(b.Context(), nil, bound.Values); !ok {
+			b.Fatal("nothing is recalled")
+		}
+	})
+}
+
 // A text on a twin with constants of its own, whose shape is known.
 func BenchmarkRenameByShape(b *testing.B) {
 	s := twinned()

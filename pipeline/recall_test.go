@@ -315,3 +315,29 @@ func TestBindingKey(t *testing.T) {
 		}
 	}
 }
+
+// What fugu.estimate may ask about again is kept apart from the wire's bytes, which change, and once for all sessions
+// that recall it.
+func TestRecalledBindingIsKeptOnce(t *testing.T) {
+	patient.Test(t)
+	h := newHouse(t)
+	s, other := h.prepare(t, "alice", byEducation), h.prepare(t, "alice", byEducation)
+	binds(t, s, "20")
+	if recalls(t, s, "20") == nil {
+		t.Fatal("nothing is recalled") // by what is asked, and from here on by what is bound
+	}
+
+	value := []byte("20")
+	for _, st := range []*statement{s, other} {
+		if _, ok := st.Recall(t.Context(), nil, [][]byte{value}); !ok {
+			t.Fatal("nothing is recalled")
+		}
+	}
+	mine, theirs := s.session.asked.values[0], other.session.asked.values[0]
+	if &mine[0] != &theirs[0] {
+		t.Error("each recall makes a copy of what was bound")
+	}
+	if copy(value, "99"); string(mine) != "20" {
+		t.Errorf("what was asked became %s with the wire's bytes", mine)
+	}
+}

@@ -174,6 +174,7 @@ type description struct {
 	bits, scattered float64 // of the root that is being written
 	ordinary        bool    // it reads an ordinary table
 	told            bool    // what tells rows apart of what is being written is known
+	spelled         bool    // every word counts: see Spelled
 	roots           []written
 	texts           []string // the same, as they read
 	apart           []tells
@@ -325,6 +326,9 @@ func (d *description) node(e parser.Expr) {
 		if len(values) != 1 {
 			d.write(rarer)
 		}
+		if d.spelled {
+			d.write(castBits * float64(1+casts(e)))
+		}
 		for _, v := range values {
 			own := d.placed(c, v)
 			d.bits += own
@@ -353,6 +357,9 @@ func (d *description) node(e parser.Expr) {
 		d.ordinary = true
 	default:
 		d.write(2 + named(e) + lengthOf(len(parser.Below(e))))
+		if d.spelled {
+			d.write(caseBits)
+		}
 	}
 	for _, x := range parser.Below(e) {
 		d.node(x)

@@ -65,6 +65,9 @@ func (d *description) literal(e parser.Expr) float64 {
 		return characters(e.Text)
 	case parser.Param:
 		text := d.b.given[e.Number]
+		if d.spelled {
+			return paramBits + characters(text)
+		}
 		if strings.Trim(text, "0123456789.") == "" {
 			return digits(text)
 		}
@@ -85,8 +88,11 @@ func digits(text string) float64 { return 3 + 4*float64(len(text)+1) }
 func characters(text string) float64 { return 3 + 8*float64(len(text)+1) }
 
 // placed is the length of what column c is compared with. It stands between the values of twice the reference's rows,
-// or of the column's domain, wherever it is.
+// or of the column's domain, wherever it is. Where every word counts, it is what it reads.
 func (d *description) placed(c parser.Column, e parser.Expr) float64 {
+	if d.spelled {
+		return d.literal(e)
+	}
 	values := d.rows
 	if t := d.b.sources.tables[c.Rel]; t != nil {
 		if domain, ok := t.Domains[c.Name]; ok {

@@ -32,6 +32,7 @@ func decode(r *strictyaml.Report, data []byte) *Policy {
 	p.twinned(r, f.Get("assume"))
 	p.unaccounted(f.Get("declared"), "declared models")
 	p.unaccounted(f.Get("public"), "public statistics")
+	p.unestimated(f.Get("public"))
 	p.Fingerprint = fingerprint(p)
 	return p
 }

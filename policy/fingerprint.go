@@ -36,6 +36,7 @@ type meaning struct {
 	Declared       []declaredMeaning `json:",omitempty"`
 	Public         []publicMeaning   `json:",omitempty"`
 	Estimation     float64
+	EstimationOff  float64 `json:",omitempty"`
 	Weights        Weights
 	Within         *Within          `json:",omitempty"`
 	Composition    Composition      `json:",omitempty"`
@@ -113,7 +114,8 @@ func meaningOf(p *Policy) meaning {
 		Format: "fugu policy", Version: p.Version, Dataset: p.Dataset, Database: p.Database,
 		Assume:  slices.Sorted(slices.Values(p.Assume)),
 		Epsilon: float64(p.Privacy.Epsilon), Delta: float64(p.Privacy.Delta), Mechanism: p.Privacy.Mechanism,
-		Estimation: p.Privacy.Estimation, Weights: p.Privacy.Weights, Within: p.Privacy.Within,
+		Estimation: p.Privacy.Estimation.Errors, EstimationOff: float64(p.Privacy.Estimation.Delta),
+		Weights: p.Privacy.Weights, Within: p.Privacy.Within,
 		Tables:   each(p.Tables, meaningOfTable),
 		Networks: each(p.Networks, meaningOfNetwork),
 		Secrets:  each(p.Secrets, p.meaningOfSecret),

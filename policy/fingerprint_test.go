@@ -43,6 +43,7 @@ var changes = []struct {
 	{old: "delta: 0.001", new: "delta: 0.002"},
 	{old: "mechanism: auto", new: "mechanism: directional"},
 	{old: "mechanism: auto", new: "estimation: 2"},
+	{old: "mechanism: auto", new: "estimation: {delta: 1e-6}"},
 	{old: "mechanism: auto", new: "weights: absolute"},
 	{old: "mechanism: auto", new: "model: {within: {rows: 5, lambda: 0.1}}"},
 	{old: "mechanism: auto", new: "estimation: 0\n  weights: sampling", same: true},

@@ -23,6 +23,7 @@ var keys = map[string][]string{
 	"public.*":                {"statement", "values"},
 	"privacy": {"epsilon", "delta", "mechanism", "estimation", "weights", "model", "composition",
 		"error", "max_error", "budget"},
+	"privacy.estimation":   {"delta"},
 	"privacy.model":        {"within"},
 	"privacy.model.within": {"eta", "rows", "lambda"},
 	"privacy.budget":       {"epsilon", "delta", "per", "shares", "renew"},

@@ -144,7 +144,8 @@ func TestNamesAndDomains(t *testing.T) {
 
 func TestProperties(t *testing.T) {
 	p := load(t, "testdata/properties.good.yaml")
-	if p.Tables[0].Drawn != FromReference || p.Tables[1].Drawn != Independently || p.Privacy.Estimation != 2 ||
+	if p.Tables[0].Drawn != FromReference || p.Tables[1].Drawn != Independently ||
+		p.Privacy.Estimation != (Estimation{Errors: 2}) ||
 		p.Privacy.Weights != RelativeWeights {
 		t.Errorf("drawn %s, %s; estimation %v, weights %s", p.Tables[0].Drawn, p.Tables[1].Drawn, p.Privacy.Estimation,
 			p.Privacy.Weights)

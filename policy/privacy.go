@@ -16,8 +16,7 @@ type Privacy struct {
 	Mechanism string          // a name of package mechanism's
 	Budget    Budget
 
-	// Estimation is how many standard errors of the reference's estimates the noise covers; at least 0.
-	Estimation float64
+	Estimation Estimation
 	Weights    Weights
 	Within     *Within // nil: the model is taken for the truth
 
@@ -29,6 +28,15 @@ type Privacy struct {
 
 	// MaxError is the most noise that an answer may have before it is refused, at no charge; 0: any.
 	MaxError privacy.Worth
+}
+
+// Estimation is how much of what the reference may be off by the noise covers: a number of standard errors, or
+// everything but for a chance.
+type Estimation struct {
+	Errors float64 // at least 0
+	// Delta is the chance over the reference that the promise does not hold: taken off the budget's δ, once for each
+	// secret. 0: what the reference says is taken for the truth, but for Errors.
+	Delta privacy.Delta
 }
 
 // Within says how far the model may be from the truth, in one of two ways. With Rows = 0 the distributions of the table
@@ -83,6 +91,13 @@ type Budget struct {
 	Per     Per
 	Shares  *Shares       // limits below it; nil: none
 	Renew   time.Duration // how long a period is, each with a budget of its own; Never, or at least a day
+
+	Reserved privacy.Delta // what of Delta is there for a reference that misleads, and is no answer's
+}
+
+// Spendable is what all answers together may spend of the budget.
+func (b Budget) Spendable() privacy.Budget {
+	return privacy.Budget{Epsilon: b.Epsilon, Delta: b.Delta - b.Reserved}
 }
 
 // Per says whose accounts there are.

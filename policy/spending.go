@@ -8,9 +8,6 @@ import (
 	"fugu/privacy"
 )
 
-// maxEstimation is the largest number of standard errors that noise can be made to cover.
-const maxEstimation = 100
-
 // privacy reads the section and returns its key mechanism.
 func (p *Policy) privacy(v *strictyaml.Value) (mechanism *strictyaml.Value) {
 	f := v.Fields(keys["privacy"]...)
@@ -27,6 +24,7 @@ func (p *Policy) privacy(v *strictyaml.Value) (mechanism *strictyaml.Value) {
 		w.leaves(statement.Budget, budget.Budget, eta, lambda)
 	}
 	p.composition(f.Get("composition"))
+	p.estimation(f.Get("estimation"), statement, budget)
 	p.tolerances(f)
 	return f.Get("mechanism")
 }
@@ -39,15 +37,6 @@ func (p *Policy) noise(f strictyaml.Fields) {
 	if w := f.Get("weights"); w != nil {
 		word, _ := w.Word(words["privacy.weights"]...)
 		p.Privacy.Weights = Weights(word)
-	}
-
-	if e := f.Get("estimation"); e != nil {
-		x, ok := e.Float()
-		if ok && !(x >= 0 && x <= maxEstimation) {
-			e.Bad("write 2 to cover what a reference of its size misses once in twenty times",
-				"%s is a number of standard errors between 0 and %d, not %v", e.Path, maxEstimation, x)
-		}
-		p.Privacy.Estimation = x
 	}
 
 	if slices.Contains(needNormal, p.Privacy.Mechanism) && !p.Accepts(Gaussian) {

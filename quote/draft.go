@@ -209,6 +209,9 @@ func (d *draft) calibrate(ctx context.Context, rest func()) error {
 	if a := d.Calibration.Assumption; d.normal && !strings.Contains(a, string(policy.Gaussian)) {
 		d.Calibration.Assumption = a + ", " + string(policy.Gaussian)
 	}
+	if p.Estimation.Delta > 0 && d.Estimated() {
+		d.Calibration.Assumption += ", " + SampledReference
+	}
 	return nil
 }
 

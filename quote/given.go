@@ -63,7 +63,7 @@ func (r *Request) given(ctx context.Context, t *dataset.Protected, c *planner.Bo
 	}
 
 	for i, psi := range t.Psi {
-		s, sd, err := g.Shifts(i, psi, t.Policy.Privacy.Estimation)
+		s, sd, err := g.Shifts(i, psi, t.Policy.Privacy.Estimation.Errors)
 		if err != nil {
 			return unsupported(t, psi.Name, err)
 		}

@@ -46,7 +46,10 @@ func (r *Request) measured(ctx context.Context, c *planner.Bound, t *dataset.Pro
 	if err != nil {
 		return Model{}, err
 	}
-	exact, whole := constantValues(c), complete(c, moments)
+	if err := r.cover(c, moments); err != nil {
+		return Model{}, err
+	}
+	exact, whole := constantValues(c), r.complete(c, moments)
 	moments.Components = slices.DeleteFunc(moments.Components,
 		func(k model.Component) bool { _, ok := exact[k]; return ok })
 	out := Model{source: fromReference, Exact: exact, Components: moments.Components, limits: moments.Limits(),
@@ -87,6 +90,23 @@ func (r *Request) measured(ctx context.Context, c *planner.Bound, t *dataset.Pro
 		return out, err
 	}
 	return out, r.sampled(ctx, t, c, &out)
+}
+
+// cover has moments speak for every law that the reference may have been drawn from, where the policy promises that,
+// and refuses what rests on more than means of classes.
+func (r *Request) cover(c *planner.Bound, moments *model.Moments) error {
+	delta := r.Policy.Privacy.Estimation.Delta
+	if delta == 0 {
+		return nil
+	}
+	if sampled(c) {
+		return sqlstate.New(sqlstate.ModelUnfit, "percentiles and distinct values rest on more of the reference than "+
+			"means of classes, of which alone the policy promises how far they may be off").
+			WithHint("Ask for counts, sums and averages; or the owner of the policy can leave out " +
+				"privacy.estimation.delta.")
+	}
+	moments.Cover(float64(delta))
+	return nil
 }
 
 // maxJoint bounds the components of cells that overlap whose joint moments are measured.

@@ -73,6 +73,15 @@ func (m *Quote) evidence() *Evidence {
 	return &Evidence{m.policy, m.Calibration.Noise.Law(), m.Vectors}
 }
 
+// SampledReference is what noise assumes that covers every law that the reference may have been drawn from: that its
+// rows were drawn from one, each by itself.
+const SampledReference = "sampled reference"
+
+// Estimated reports whether anything of the noise follows from a reference.
+func (m *Quote) Estimated() bool {
+	return m.Width > 0 && slices.ContainsFunc(m.Sources, func(s string) bool { return s != fromPolicy && s != "" })
+}
+
 // Binding is the secret that the release costs most.
 func (m *Quote) Binding(delta float64) string {
 	name, most := "", -1.0

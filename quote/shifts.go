@@ -23,7 +23,7 @@ func shiftsOf(t *dataset.Protected, m *model.Moments, b privacy.Budget) ([]sensi
 	for i, psi := range t.Psi {
 		var s []sensitivity.Shift
 		var err error
-		switch width := t.Policy.Privacy.Estimation; {
+		switch width := t.Policy.Privacy.Estimation.Errors; {
 		case t.Policy.Accepts(policy.Translation):
 			s, err = m.Shifts(i, psi, width)
 		case b.Delta > 0:

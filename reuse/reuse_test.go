@@ -16,6 +16,7 @@ import (
 	"fugu/mechanism"
 	"fugu/privacy"
 	"fugu/quote"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 	"fugu/test/town"
 )
@@ -116,6 +117,7 @@ const (
 
 // Sums of sums over rows are estimated, and nothing that the rows that were asked for do not determine.
 func TestWhatIsEstimated(t *testing.T) {
+	patient.Test(t)
 	a := asker{t, town.Build(t, "estimated")}
 	random := rand.NewChaCha8([32]byte{1})
 	ages := strings.Replace(byBoth, "count(*)", "sum(age)", 1)
@@ -167,6 +169,7 @@ func (a asker) truth(q *quote.Quote, key string) []float64 {
 // components of a draw may all have one error, so that its own deviation is at most √(5/600) = 0.092. The seed is
 // fixed: it fails always or never.
 func TestEstimatesHaveTheErrorThatTheyState(t *testing.T) {
+	patient.Test(t)
 	a := asker{t, town.Build(t, "errors")}
 	random := rand.NewChaCha8([32]byte{2})
 	both, city := a.source(byBoth, .33), a.source(byCity, .3)
@@ -222,6 +225,7 @@ func TestEstimatesHaveTheErrorThatTheyState(t *testing.T) {
 // How something is estimated depends on no value that was released: other noise on other rows gives the same weights,
 // and other values.
 func TestEstimatesKnowNoValue(t *testing.T) {
+	patient.Test(t)
 	w := town.Build(t, "novalue")
 	a := asker{t, w}
 	var found []*Estimates
@@ -249,6 +253,7 @@ func TestEstimatesKnowNoValue(t *testing.T) {
 
 // Whoever asks is told what was paid for, of the data and the policy of now, within the error that was asked for.
 func TestWhoseAnswersAreUsed(t *testing.T) {
+	patient.Test(t)
 	a := asker{t, town.Build(t, "whose")}
 	s := a.source(byBoth, .5)
 	q := a.quote(bySex, .1)
@@ -319,6 +324,7 @@ func TestPastIsReadOnce(t *testing.T) {
 
 // What the ledger has that is no answer of this kind is left alone.
 func TestMalformedAnswers(t *testing.T) {
+	patient.Test(t)
 	a := asker{t, town.Build(t, "malformed")}
 	good := &book{}
 	a.give(good, a.source(byBoth, .5), rand.NewChaCha8([32]byte{6}))

@@ -217,6 +217,7 @@ func (s *session) parameters(in *frames, length int, e entry) error {
 		return err
 	}
 
+	// What is hidden was asked by Fugu itself, for the types; the client's own come first.
 	if e.hidden {
 		*e.types = d.ParameterOIDs
 		return nil

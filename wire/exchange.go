@@ -107,6 +107,7 @@ func (x *exchange) push(e entry) {
 		x.open = e.kind != kindQuery
 	}
 
+	// Entries stand in room of their own as long as there are few of them.
 	if n := len(x.entries); n == cap(x.entries) {
 		x.store = make([]entry, 0, 2*n+4) // most clients wait for each reply
 		x.entries = append(x.store, x.entries...)

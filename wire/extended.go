@@ -72,6 +72,7 @@ func (s *session) bind(body []byte) error {
 		return s.bindSilent(string(name), st)
 	}
 
+	// Of a protected statement the values are needed, so the whole message is read.
 	var m pgproto3.Bind
 	if err := m.Decode(body); err != nil {
 		return fmt.Errorf("%w: %w", errMessage, err)

@@ -30,6 +30,7 @@ func (s *session) frontend() error {
 			s.exchange.rest()
 		}
 
+		// A client that sends and does not read is not read from any more, until half of its replies have come.
 		if s.exchange.crowded(maxOutstanding) {
 			if err := s.flush(&pgproto3.Flush{}); err != nil {
 				return err

@@ -165,6 +165,7 @@ func (s *Server) begin(work context.Context, l *login, engine Session, lease *le
 		pid = lease.held.PID()
 	}
 
+	// From here on a cancel request finds the session.
 	pid, secret, name := s.keys.add(session, pid, version)
 	undo.add(func() { s.keys.remove(pid) })
 	session.askName = name

@@ -157,6 +157,7 @@ func (p *pool) await(ctx context.Context, w *waiter) (*lent, error) {
 		err = ctx.Err()
 	}
 
+	// What was given in the meantime is taken: nobody else would have it.
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.Index(p.queue, w); i >= 0 {

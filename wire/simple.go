@@ -79,6 +79,7 @@ func (s *session) script(statements []Statement, apiece bool) error {
 		}
 	}
 
+	// What is left of the script is the unnamed portal, which the next message is not to find.
 	s.exchange.push(entry{kind: kindClose, hidden: true})
 	if err := s.send(&pgproto3.Close{ObjectType: objectPortal}); err != nil {
 		return err
@@ -103,6 +104,7 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 		return false, err
 	}
 
+	// The guest has to have taken the statement before anything is asked about it.
 	if !known {
 		if ok, err := s.succeeded(); !ok {
 			return false, err
@@ -119,6 +121,7 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 		}
 	}
 
+	// What is bound may come with a text of its own, as that of COPY and EXECUTE.
 	s.tally.statement(st)
 	scrub = scrub || bound.Text != ""
 	if bound.Text != "" {

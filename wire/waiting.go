@@ -52,6 +52,7 @@ func (s *session) patience() (time.Time, error) {
 		return time.Now().Add(s.shorter()), nil
 	}
 
+	// Whoever has a transaction open keeps more from others than its connection.
 	limit, over := s.idle, errIdle
 	if !s.exchange.free() {
 		limit, over = s.idleInTransaction, errIdleInTransaction

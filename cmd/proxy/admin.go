@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +20,7 @@ import (
 	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/wire"
+	"fugu/wire/auth"
 )
 
 // office is the address for operators, with what they ask about. It is there also where fugu.yaml names no address:
@@ -36,6 +41,12 @@ func openOffice(h *house, d *door, server *wire.Server, databases *pipeline.Data
 	error) {
 	o := &office{house: h, server: server, databases: databases, door: d, log: log}
 	if path := h.config.Admin.Token; path != "" {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			if _, err := auth.KeptSecret(path); err != nil { // which makes a file that nobody else may read
+				return nil, fmt.Errorf("making admin_token: %w", err)
+			}
+			log.Info("a token for operators was made", "admin_token", path)
+		}
 		t, err := admin.ReadToken(path)
 		if err != nil {
 			return nil, err

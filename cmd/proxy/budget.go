@@ -239,7 +239,7 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 	// What was spent is told at the δ of the policy's budget.
 	delta := 0.0
 	if p != nil {
-		delta = float64(p.Privacy.Budget.Delta)
+		delta = float64(p.Privacy.Budget.Spendable().Delta)
 	}
 	totals, err := b.Totals(ctx, dataset)
 	if err != nil {

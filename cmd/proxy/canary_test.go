@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -188,5 +189,36 @@ func TestCanaries(t *testing.T) {
 		if !regexp.MustCompile(`(?m)^` + line).MatchString(seen["metrics"]) {
 			t.Errorf("%s is missing:\n%s", line, seen["metrics"])
 		}
+	}
+}
+
+// With log: json every line of the log is an object; and a token is made where there is none, for its owner alone.
+func TestLogAndToken(t *testing.T) {
+	path := setting(t, "ledger:", "admin: 127.0.0.1:0\nadmin_token: made.token\nlog: json\nledger:")
+	c, err := startChild(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.connect(t).Exec(t.Context(), "SELECT max(age) FROM adult"); sqlstateOf(err) != "PV001" {
+		t.Error(err)
+	}
+	info, err := os.Stat(filepath.Join(filepath.Dir(path), "made.token"))
+	if err != nil || info.Mode().Perm() != 0o600 || info.Size() < 64 {
+		t.Errorf("the token: %v, %v", info, err)
+	}
+	c.reload(t)
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	lines := strings.Split(strings.TrimSpace(c.log.String()), "\n")
+	for _, line := range lines {
+		var event struct{ Time, Level, Msg string }
+		if err := json.Unmarshal([]byte(line), &event); err != nil || event.Msg == "" || event.Level == "" {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	if len(lines) < 3 {
+		t.Errorf("%d lines: nothing was tested", len(lines))
 	}
 }

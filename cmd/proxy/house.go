@@ -148,7 +148,11 @@ func describe(err error) string {
 	return strings.Join(lines, "\n")
 }
 
-func logger(stderr *os.File) *slog.Logger {
+// logger writes the log as the configuration says.
+func logger(stderr *os.File, form string) *slog.Logger {
+	if form == "json" {
+		return slog.New(slog.NewJSONHandler(stderr, nil))
+	}
 	return slog.New(slog.NewTextHandler(stderr, nil))
 }
 

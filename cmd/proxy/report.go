@@ -131,8 +131,8 @@ func (h *house) checkDataset(ctx context.Context, stdout io.Writer, p *policy.Po
 	return nil
 }
 
-// checkReference notes rows of the reference that are in no group, or that stand in it more than once, and joins of
-// which it says too little.
+// checkReference notes rows of the reference that are in no group, or that stand in it more than once, joins of which
+// it says too little, and what becomes of epsilon if it misleads.
 func (h *house) checkReference(ctx context.Context, p *policy.Policy, noted func(format string, args ...any)) error {
 	room := h.room(p.Database)
 	outside, err := room.snapshot.Undeclared(ctx, p, room.reader)
@@ -162,6 +162,15 @@ func (h *house) checkReference(ctx context.Context, p *policy.Policy, noted func
 		noted("joins of %s with %s over %s have noise for whatever that could say of %d values, whoever may write to "+
 			"it: copy the columns by which statements group or select into %[1]s and its reference",
 			j.Table, j.To, j.Columns, j.Values)
+	}
+
+	// What becomes of the promise if the reference is not the truth, and what it costs to promise that, too.
+	misled, err := fitting.Misled(ctx, room.snapshot.Snapshot, room.reader, p)
+	if err != nil {
+		return err
+	}
+	for _, what := range misled {
+		noted("%s", what)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	log := logger(os.Stderr)
+	log := logger(os.Stderr, h.config.Log)
 	for _, w := range door.warnings {
 		log.Warn(w)
 	}

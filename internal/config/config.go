@@ -36,6 +36,7 @@ type Config struct {
 	Ledger   Ledger
 	Models   string // directory of what fugu fit prepares
 	Admin    Admin
+	Log      string // what each line of the log is: text or json
 	Limits   Limits
 
 	Source string // the file
@@ -115,7 +116,7 @@ func defaults() *Config {
 	return &Config{
 		Pool: Pool{Mode: "session", Size: 20, Wait: 2 * time.Minute},
 		Auth: Auth{Method: "scram-sha-256"},
-		TLS:  TLS{Mode: "prefer"}, Reload: "signal",
+		TLS:  TLS{Mode: "prefer"}, Reload: "signal", Log: "text",
 		Limits: Limits{
 			Clients: 2000, MessageBytes: 64 << 20,
 			StatementTimeout: 60 * time.Second, AnswerGrid: 20 * time.Millisecond, LoginTimeout: time.Minute,

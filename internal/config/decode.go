@@ -69,6 +69,7 @@ var leaves = []leaf{
 	{"admin_token", "", text, func(c *Config, s setting) { c.Admin.Token = s.file() }, false},
 	{"admin_tls", "", text, func(c *Config, s setting) { c.Admin.TLS = s.word("disable", "require") == "require" },
 		false},
+	{"log", "", text, func(c *Config, s setting) { c.Log = s.word("text", "json") }, false},
 	{"limits.clients", "", count, func(c *Config, s setting) { c.Limits.Clients = s.number(1, 100_000) }, false},
 	{"limits.user_clients", "", count, func(c *Config, s setting) { c.Limits.UserClients = s.number(1, 100_000) },
 		false},

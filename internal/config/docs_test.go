@@ -66,7 +66,7 @@ func TestDocumentedDefaults(t *testing.T) {
 			t.Errorf("%s: documented default %s is not the default", l.path, value)
 		}
 	}
-	if checked != 16 {
+	if checked != 17 {
 		t.Errorf("%d defaults documented", checked)
 	}
 }

@@ -41,6 +41,7 @@ const (
 	LooseSnapshot   = false // upstream: ordinary tables may change while a statement is answered
 	Unlooked        = false // model: whoever writes a statement has not looked at the reference
 	SortedForFree   = false // model: what few values are sorted into cannot have been chosen
+	UnpaidTexts     = false // model: whatever is asked was fixed before the reference was drawn
 	LooseSets       = false // model: nothing is known of how averages over several sets of groups vary together
 	NoCovariances   = false // pipeline: charges count means alone, and not how a secret changes covariances
 	GuestCode       = false // upstream, planner/row: guests' own tables and types, whose code runs as the reader

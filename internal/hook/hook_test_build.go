@@ -38,6 +38,7 @@ var (
 	LooseSnapshot   bool
 	Unlooked        bool
 	SortedForFree   bool
+	UnpaidTexts     bool
 	LooseSets       bool
 	NoCovariances   bool
 	GuestCode       bool

@@ -20,6 +20,7 @@ type Table struct {
 	Rows         int64  // public size
 	Columns      []Column
 	Domains      map[string][]Value   // public values of the columns that can be grouped by
+	Observed     map[string]bool      // columns whose public values are those that the reference has
 	Calendars    map[string]Calendar  // of columns of which a time is public, and of it no values
 	Bounds       map[string][2]string // of the values of columns, where the policy says them
 	Secrets      []Secret

@@ -6,10 +6,12 @@ import (
 
 	"fugu/privacy"
 	"fugu/sensitivity"
+	"fugu/test/patient"
 )
 
 // Where covariances are the same, the certificate is hardly more than the exact δ.
 func TestCertificateOfShifts(t *testing.T) {
+	patient.Test(t)
 	for _, c := range []struct {
 		kappa2  float64
 		laplace []float64
@@ -55,6 +57,7 @@ func TestCertificateOfShifts(t *testing.T) {
 // though never by their moments: a certificate that took the few for an experiment in the place of the many would be
 // wrong.
 func TestFewDoNotDominateMany(t *testing.T) {
+	patient.Test(t)
 	exact := func(total float64, count int) *sensitivity.Experiment {
 		y := 2 * math.Asinh(math.Sqrt(total/float64(count))/2)
 		p, q := sensitivity.Covariance{}, sensitivity.Covariance{}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"fugu/test/patient"
 )
 
 func TestEncoding(t *testing.T) {
@@ -35,6 +37,7 @@ func TestEncoding(t *testing.T) {
 
 // A count in 20 cells over 10,000 rows takes less than 10 kB, a sum of whole numbers in them less than 25.
 func TestEncodingIsSmall(t *testing.T) {
+	patient.Test(t)
 	const rows, cells = 10_000, 20
 	rng := rand.New(rand.NewPCG(1, 1))
 	g := Group{Cells: make([]int16, rows), Columns: []Column{{At: make([]int, cells)}}}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 // census is a reference of 200 rows, a quarter of them of the class 1: of ten cells, in which the classes are not
@@ -92,6 +94,7 @@ func TestLinearFunctions(t *testing.T) {
 // The same statement a thousand times tells in the end what the statement without noise would: Delta'Sigma0⁻¹Delta.
 // Were each paid for by itself, that would be a hundred times as much, and by the noise alone more still.
 func TestAskingAThousandTimes(t *testing.T) {
+	patient.Test(t)
 	s := Sample{Rows: 5, Classes: map[string][]int16{"s": {0, 0, 0, 1, 1}}}
 	a, err := New(s, []Secret{{Name: "s", N: 10_000, Pairs: []Pair{{P: []float64{.74, .26}, Q: []float64{.76, .24}}}}})
 	if err != nil {

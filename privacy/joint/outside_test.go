@@ -9,6 +9,7 @@ import (
 
 	"fugu/privacy"
 	"fugu/sensitivity"
+	"fugu/test/patient"
 )
 
 // dense is Sigma0, D and N of components over random rows of two classes, most of which nearly repeat each other.
@@ -68,6 +69,7 @@ func whitened(sigma, d *mat.SymDense, noise []float64, size int) *mat.Dense {
 // eigenvalues are at most Bend, whatever the covariances of the outside ones are. Without the rows that stand for them
 // it would be too little.
 func TestOutsideIsAnUpperBound(t *testing.T) {
+	patient.Test(t)
 	r := rand.New(rand.NewPCG(13, 2))
 	missed := 0
 	for range 300 {
@@ -121,6 +123,7 @@ func TestOutsideIsAnUpperBound(t *testing.T) {
 
 // What the values of a secret say of how far covariances bend.
 func TestBend(t *testing.T) {
+	patient.Test(t)
 	for _, c := range []struct {
 		pair         Pair
 		distribution bool
@@ -142,6 +145,7 @@ func TestBend(t *testing.T) {
 // ε is never less than what the exact law of a Gaussian shift, Laplace noise and unequal variances needs, and infinite
 // where nothing is known.
 func TestEpsilonIsAnUpperBound(t *testing.T) {
+	patient.Test(t)
 	for _, c := range []struct {
 		kappa2, y float64
 		count     int

@@ -26,6 +26,7 @@ type service struct {
 	Build       string                `yaml:"build"`
 	Profiles    []string              `yaml:"profiles"`
 	Command     string                `yaml:"command"`
+	User        string                `yaml:"user"`
 	Environment map[string]string     `yaml:"environment"`
 	Volumes     []string              `yaml:"volumes"`
 	Ports       []string              `yaml:"ports"`

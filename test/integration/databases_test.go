@@ -133,6 +133,7 @@ func TestLocksFromBeside(t *testing.T) {
 // What is refused in a database with protected rows is refused beside it, too; Fugu's own tables have nothing to tell
 // there.
 func TestRefusedBeside(t *testing.T) {
+	patient.Test(t)
 	_, through := serveBeside(t)
 	c := connect(t, through)
 	for _, sql := range []string{"SELECT * FROM dblink('dbname=doors', 'SELECT 1') AS t(a int)",

@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"fugu/internal/hook"
+	"fugu/test/patient"
 )
 
 // With the shadows switched off, Fugu tells of protected rows what PostgreSQL tells.
 func TestSideDoorsUnmasked(t *testing.T) {
+	patient.Test(t)
 	hook.Unmasked = true
 	defer func() { hook.Unmasked = false }()
 	_, through := serveDoors(t)

@@ -312,6 +312,7 @@ func TestIntrospection(t *testing.T) {
 
 // A setting neither changes a stored answer nor buys a fresh one.
 func TestSettingsAndAnswers(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	const sql = "SELECT sex, count(*), avg(age), sum(capital_gain) FROM adult WHERE age > 30 " +
 		"AND hours_per_week > 20.5 GROUP BY sex ORDER BY sex"

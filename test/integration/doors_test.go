@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/test/adult"
+	"fugu/test/nightly"
 	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
@@ -208,6 +209,7 @@ func TestSideDoors(t *testing.T) {
 
 // What is created after the policies were loaded is masked like the rest.
 func TestLateObjects(t *testing.T) {
+	patient.Test(t)
 	direct, through := serveDoors(t)
 	for _, sql := range []string{"CREATE INDEX adult_late ON adult (sex)", "VACUUM FULL adult",
 		"CREATE MATERIALIZED VIEW adult_late_mat AS SELECT * FROM adult_mat"} {
@@ -292,6 +294,10 @@ func everythingIn(name string) string {
 			"WHERE (relid >= 16384 OR relid IN (2619, 3429)) AND relname <> 'adult_reference'"
 	case name == "pg_stat_database":
 		return "SELECT to_jsonb(x) - 'numbackends' FROM pg_stat_database x WHERE datname = 'doors'"
+	case name == "information_schema.element_types" && !nightly.Is():
+		// PostgreSQL takes a third of all the time here to find the catalog's own arrays, which are always the same.
+		return "SELECT to_jsonb(x) FROM information_schema.element_types x " +
+			"WHERE object_schema NOT IN ('pg_catalog', 'information_schema')"
 	case name == "pg_database":
 		return "SELECT to_jsonb(x) - 'datfrozenxid' - 'datminmxid' FROM pg_database x"
 	}

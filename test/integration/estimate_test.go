@@ -137,6 +137,7 @@ func TestEstimatesAreBetter(t *testing.T) {
 
 // A policy that makes no estimates shows those of the answer alone, and does not put them into results.
 func TestNoEstimates(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	c, _ := f.noticing(t)
 	if _, err := c.Exec(t.Context(), "SELECT count(*) FROM adult WHERE sex = 'Male'"); err != nil {
@@ -213,6 +214,7 @@ func TestEveryAnswerHasEstimates(t *testing.T) {
 // Estimates are of answers that whoever asks has paid for: with accounts of their own, what another was told has no
 // part in them. A session that was answered from memory has them, too.
 func TestEstimatesAreOfOnesOwnAnswers(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{policy: append([]string{"per: dataset}", "per: user}"}, estimatesPolicy...)})
 	const sql = "SELECT sex, count(*) FROM adult WHERE age > 50 GROUP BY sex"
 	answers := func(user string, settings ...string) (n int) {
@@ -245,6 +247,7 @@ func TestEstimatesAreOfOnesOwnAnswers(t *testing.T) {
 // Estimates of parts add up to what is public, but for their rounding, and cells of which the policy says the value are
 // that value.
 func TestEstimatesKeepPublicTotals(t *testing.T) {
+	patient.Test(t)
 	totals := cellsOf(t, adultDatabase(t).truth(t), "SELECT sex, count(*) FROM adult GROUP BY sex")
 	public := fmt.Sprintf("public:\n  sexes:\n    statement: SELECT sex, count(*) FROM adult "+
 		"GROUP BY sex\n    values: "+

@@ -10,17 +10,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"fugu/ledger"
 	"fugu/privacy"
-	"fugu/test/adult"
 	"fugu/test/falsify"
-	"fugu/test/forgetful"
 	"fugu/test/nightly"
 	"fugu/test/patient"
-	"fugu/test/pgcluster"
 )
-
-const falsifiedRows = 2000
 
 // fillExpected makes a table whose counts by sex are those that the model expects when a share p has high incomes: two
 // such tables are as far apart as the model says of the pair.
@@ -32,7 +26,7 @@ func fillExpected(ctx context.Context, c *pgx.Conn, p float64) error {
 	    gone AS (DELETE FROM adult)
 	  INSERT INTO adult (sex, income) SELECT CASE
 	    WHEN i <= %[1]d * (%[2]g * inside + (1 - %[2]g) * outside) THEN 'Female' ELSE 'Male' END, '>50K' FROM share,
-	    generate_series(1, %[1]d) AS i`, falsifiedRows, p))
+	    generate_series(1, %[1]d) AS i`, fewRows, p))
 	return err
 }
 
@@ -41,30 +35,14 @@ func fillExpected(ctx context.Context, c *pgx.Conn, p float64) error {
 // fails with probability at most 1e-8 where the promise holds.
 func TestReleasesThroughTheProxyKeepThePromise(t *testing.T) {
 	patient.Test(t)
-	cluster := pgcluster.Shared(t)
-	if _, err := adult.Load(t.Context(), cluster, "falsify", adult.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	data := connect(t, cluster.DSN("postgres", "falsify"))
 	for _, test := range []struct {
 		within string
 		holds  bool
 	}{{"0.05", true}, {"0.0125", false}} {
 		t.Run("within "+test.within, func(t *testing.T) {
-			f, err := start(t.Context(), &database{cluster, falsifiedRows}, t.TempDir(), options{
-				guest: cluster.DSN("fugu_guest", "falsify"), reader: cluster.DSN("fugu_reader", "falsify"),
-				policy:     []string{"within: 0.05", "within: " + test.within},
-				wrapLedger: func(l ledger.Ledger) ledger.Ledger { return forgetful.Ledger{Ledger: l} },
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := f.stop(); err != nil {
-					t.Error(err)
-				}
-			})
+			f, own := serveFew(t, "falsify", options{policy: []string{"within: 0.05", "within: " + test.within}})
 			client := connect(t, strings.Replace(f.dsn("alice"), "/adult", "/falsify", 1))
+			data := connect(t, own)
 			now := 0.0
 			sampler := func(p float64, _ *rand.Rand) []float64 {
 				if p != now {
@@ -78,7 +56,7 @@ func TestReleasesThroughTheProxyKeepThePromise(t *testing.T) {
 			promise := privacy.Budget{Epsilon: 1, Delta: .001}
 			found := falsify.Trial{Sampler: sampler, Pairs: [][2]float64{{.25, .3}}, Promise: promise,
 				Tests: []falsify.Test{falsify.Logistic(false)},
-				Train: nightly.Or(500, 300), Held: nightly.Or(3000, 1500), Alarm: 1e-8, Seed: 1}.Run()
+				Train: nightly.Or(500, 200), Held: nightly.Or(3000, 600), Alarm: 1e-8, Seed: 1}.Run()
 			t.Logf("promised %v: %v", promise, found)
 			if found.Refutes(promise) == test.holds {
 				t.Errorf("expected the promise to hold: %v", test.holds)

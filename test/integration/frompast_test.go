@@ -191,6 +191,7 @@ func (d drill) drawnAfresh(before string) {
 
 // psql, over the simple protocol, and EXPLAIN (PRIVACY) before it.
 func TestDrillUpInPsql(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{policy: pastPolicy})
 	out, err := f.psql(t, `
 SELECT sum(count) AS s FROM (SELECT sex, education, count(*) FROM adult GROUP BY sex, education) c

@@ -137,6 +137,7 @@ func TestDatabaseRefusesTheGuest(t *testing.T) {
 
 // An aggregate that the real parser answers with noise is refused as well when it reaches the guest as it is.
 func TestDatabaseRefusesAggregates(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{wrapEngine: func(e wire.Engine) wire.Engine { return blind{e} }})
 	for _, sql := range []string{"SELECT count(*) FROM adult", "SELECT sex, avg(age) FROM adult GROUP BY sex",
 		"SELECT sum(capital_gain) FROM (SELECT * FROM adult) a"} {

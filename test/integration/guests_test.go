@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/test/patient"
 )
 
 // analystRoles makes the roles of two analysts and a table for each; what they can read shows who they are.
@@ -97,6 +99,7 @@ func TestGuestsOfTheirOwn(t *testing.T) {
 // A user with a role starts in it, and comes back to it; but it is a guise, not a wall: SET ROLE leads to whatever the
 // guest may become. That is PostgreSQL's way, and what the documentation says.
 func TestGuestsWithRoles(t *testing.T) {
+	patient.Test(t)
 	db := adultDatabase(t)
 	analystRoles(t, db)
 	if _, err := db.truth(t).Exec(t.Context(), "GRANT analyst_alice, analyst_bob TO fugu_guest"); err != nil {

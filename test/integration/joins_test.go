@@ -73,6 +73,7 @@ func TestJoinsAreCalibratedToWhatTheyMultiply(t *testing.T) {
 // reference does not show, too, is multiplied then. Taken for unique, they would have less than two thirds of this
 // noise.
 func TestJoinsCountPartnersWhenTheyRun(t *testing.T) {
+	patient.Test(t)
 	truth := lab(t)
 	f := serve(t, options{})
 	c := f.connect(t)

@@ -159,6 +159,7 @@ func failRows(t *testing.T, condition string) {
 
 // A row error is PV005 without PostgreSQL's text; it is charged, and stored like an answer.
 func TestRowErrorIsChargedWithoutDetail(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	c := f.connect(t)
 	told := map[string]bool{}
@@ -186,6 +187,7 @@ func TestRowErrorIsChargedWithoutDetail(t *testing.T) {
 // What fails on rows in PostgreSQL is answered, as if the rows had no value: an error would tell that there are such
 // rows.
 func TestRowsCannotFail(t *testing.T) {
+	patient.Test(t)
 	c := serve(t, options{}).connect(t)
 	for _, sql := range []string{
 		"SELECT count(*) FROM adult WHERE 1 / (age - 39) > 0",
@@ -200,6 +202,7 @@ func TestRowsCannotFail(t *testing.T) {
 
 // Errors that the text or the parameters alone decide cost nothing.
 func TestMistakesAreFree(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	c := f.connect(t)
 	for sql, want := range map[string]string{

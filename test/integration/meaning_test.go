@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"fugu/test/patient"
 )
 
 // releasesOf is how many answers everybody has been charged for.
@@ -20,6 +22,7 @@ func releasesOf(t testing.TB, c *pgx.Conn) (n int) {
 // A name without a schema means what PostgreSQL finds by it: a temporary table, or one of a schema in search_path,
 // before a protected table of another schema. vault.person is protected; plain.person is the guest's own, and empty.
 func TestNamesMeanWhatTheSessionFinds(t *testing.T) {
+	patient.Test(t)
 	through := servePeople(t, options{})
 	const sql = "SELECT count(*) FROM person"
 	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeDescribeExec,
@@ -72,6 +75,7 @@ func TestNamesMeanWhatTheSessionFinds(t *testing.T) {
 // One text can make a relation and use it; a statement that was prepared for the protected table is refused where its
 // name means another one now; and what a transaction made is forgotten with it.
 func TestNamesOfWhatIsMade(t *testing.T) {
+	patient.Test(t)
 	c := connect(t, servePeople(t, options{}))
 	before := releasesOf(t, c)
 	results, err := c.PgConn().Exec(t.Context(), "BEGIN; CREATE TEMP TABLE person (rich bool); INSERT INTO person "+
@@ -117,6 +121,7 @@ func TestNamesOfWhatIsMade(t *testing.T) {
 // An ordinary table with a protected one's name is joined with it as any other is, where the session finds it; one that
 // cannot be is refused in the same words as others.
 func TestNamesOfWhatIsJoined(t *testing.T) {
+	patient.Test(t)
 	through := servePeople(t, options{})
 	exec := func(sql string) {
 		t.Helper()
@@ -153,6 +158,7 @@ func TestNamesOfWhatIsJoined(t *testing.T) {
 // In a text of several statements each means what PostgreSQL finds by then: search_path and relations may change from
 // one to the next. What is not about the protected table costs nothing, and errors stand where they do without Fugu.
 func TestNamesWithinAText(t *testing.T) {
+	patient.Test(t)
 	c := connect(t, servePeople(t, options{}))
 	script := func(sql string) string {
 		results, err := c.PgConn().Exec(t.Context(), sql).ReadAll()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -11,8 +12,10 @@ import (
 
 	"fugu/ledger"
 	"fugu/mechanism"
+	"fugu/test/adult"
 	"fugu/test/forgetful"
 	"fugu/test/patient"
+	"fugu/test/pgcluster"
 )
 
 // The condition leaves rows out, so that no public total binds the counts: their covariance would have no inverse.
@@ -29,7 +32,7 @@ const noiseSQL = "SELECT sex, avg(age), count(*) FROM adult WHERE age > 20 GROUP
 func TestNoiseHasThePlannedCovariance(t *testing.T) {
 	patient.Test(t)
 	const n = 2000
-	server := serve(t, options{wrapLedger: func(l ledger.Ledger) ledger.Ledger { return forgetful.Ledger{Ledger: l} }})
+	server, own := serveFew(t, "few", options{})
 	plan, err := server.engine.Preview(t.Context(), noiseSQL, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +41,7 @@ func TestNoiseHasThePlannedCovariance(t *testing.T) {
 	if calibration.Kind != mechanism.Directional {
 		t.Fatalf("the statement is answered by %s; this test is about noise that is not independent", calibration.Kind)
 	}
-	truth := flat(t, adultDatabase(t).truth(t))
+	truth := flat(t, connect(t, own))
 	m := len(truth)
 	planned := mat.NewSymDense(m, nil)
 	for k := range m {
@@ -46,7 +49,7 @@ func TestNoiseHasThePlannedCovariance(t *testing.T) {
 			planned.SetSym(k, l, calibration.Noise.Covariance(k, l))
 		}
 	}
-	c := server.connect(t)
+	c := connect(t, strings.Replace(server.dsn("alice"), "/adult", "/few", 1))
 	sample := make([][]float64, n)
 	for i := range sample {
 		got := flat(t, c)
@@ -80,6 +83,43 @@ func TestNoiseHasThePlannedCovariance(t *testing.T) {
 			t.Errorf("the test does not see %s", name)
 		}
 	}
+}
+
+// fewRows are enough rows for tests that ask the same a thousand times and do not look at what is true.
+const fewRows = 2000
+
+// serveFew starts a Fugu over an Adult database of few rows, whose ledger remembers nothing; own is the superuser's way
+// to the database.
+func serveFew(t *testing.T, name string, o options) (f *fugu, own string) {
+	t.Helper()
+	cluster := pgcluster.Shared(t)
+	own = cluster.DSN("postgres", name)
+	var exists bool
+	if err := adultDatabase(t).truth(t).QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_database "+
+		"WHERE datname = $1)", name).Scan(&exists); err != nil {
+		t.Fatal(err)
+	}
+	if !exists {
+		if _, err := adult.Load(t.Context(), cluster, name, adult.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		rows(t, connect(t, own), fmt.Sprintf("CREATE TABLE kept AS SELECT * FROM adult LIMIT %d", fewRows))
+		rows(t, connect(t, own), "TRUNCATE adult")
+		rows(t, connect(t, own), "INSERT INTO adult SELECT * FROM kept")
+		rows(t, connect(t, own), "DROP TABLE kept")
+	}
+	o.guest, o.reader = cluster.DSN("fugu_guest", name), cluster.DSN("fugu_reader", name)
+	o.wrapLedger = func(l ledger.Ledger) ledger.Ledger { return forgetful.Ledger{Ledger: l} }
+	f, err := start(t.Context(), &database{cluster, fewRows}, t.TempDir(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f, own
 }
 
 // flat returns the numbers of the statement's result in order.

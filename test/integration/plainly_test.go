@@ -13,6 +13,7 @@ import (
 
 // A statement that would change how texts are read is an error, in either protocol, and the session goes on as it was.
 func TestPinnedSettings(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	for _, set := range []string{"SET client_encoding = 'LATIN1'", "SET NAMES 'LATIN1'",
 		"SET standard_conforming_strings = off",
@@ -52,6 +53,7 @@ func TestPinnedSettings(t *testing.T) {
 
 // What a role has by default is not what a session through Fugu has, and nothing takes a session back to it.
 func TestPinnedSettingsOfRoles(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	c := f.connect(t)
 	for _, sql := range []string{"ALTER ROLE CURRENT_USER SET client_encoding = 'LATIN1'",

@@ -10,6 +10,7 @@ import (
 
 	"fugu/pipeline"
 	"fugu/policy"
+	"fugu/test/patient"
 )
 
 // reload makes a Fugu answer by an edited policy.
@@ -54,6 +55,7 @@ func TestExecuteAfterReload(t *testing.T) {
 // The client's text of a prepared statement is in a comment on the guest, where the client can write as well. What it
 // writes is interpreted as if it had been sent: no more can be had by it, and it is charged.
 func TestForgedPrepare(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	c := f.connect(t)
 	rows(t, c, "PREPARE known AS SELECT count(*) FROM adult")
@@ -96,6 +98,7 @@ func TestForgedPrepare(t *testing.T) {
 
 // What a PREPARE leaves on the guest is what PostgreSQL shows, and it has no values in it.
 func TestPreparedStatementsAreListed(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	c := f.connect(t)
 	if _, err := c.Exec(t.Context(), "PREPARE \"My q\" (text) AS SELECT count(*) FROM adult WHERE sex = $1 "+
@@ -113,6 +116,7 @@ func TestPreparedStatementsAreListed(t *testing.T) {
 
 // Arguments arrive as PostgreSQL coerces them.
 func TestExecuteArguments(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	c := f.connect(t)
 	rows(t, c, "CREATE TYPE pg_temp.mood AS ENUM ('sad', 'it''s \\ \"fine\"')")
@@ -156,6 +160,7 @@ func TestExecuteArguments(t *testing.T) {
 
 // What is masked in the catalog is masked in a prepared statement too, and as an argument.
 func TestPreparedCatalogs(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	c := f.connect(t)
 	for _, prepare := range []string{"PREPARE q (text) AS SELECT relname, relpages FROM pg_class WHERE relname = $1",

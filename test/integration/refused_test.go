@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"fugu/test/patient"
 )
 
 // refusedCorpus is the parser's own corpus of statements that it refuses with PV001.
@@ -28,6 +30,7 @@ func refusedCorpus(t *testing.T) []string {
 // No refused statement makes the reader's connections send a byte, through either protocol; each error has its code,
 // a position and a hint, and the session goes on.
 func TestRefusedNeverReachesTheReader(t *testing.T) {
+	patient.Test(t)
 	d := &countingDialer{}
 	f := serve(t, options{dialReader: d.dial})
 	c := f.connect(t)

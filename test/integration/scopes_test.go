@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/ledger"
+	"fugu/test/patient"
 )
 
 // asked is a statement that costs epsilon 1; each n is another one.
@@ -19,6 +20,7 @@ func asked(n int) string {
 // together by the budget, whoever of them asks; a stored answer costs the budget nothing, and whoever is told it his
 // share.
 func TestUsersShareABudget(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{policy: []string{"analysts: [alice, bob]", "analysts: [alice, bob, carol]",
 		"budget: {epsilon: 20, delta: 0.01, per: dataset}",
 		"budget: {epsilon: 3.5, delta: 0.01, shares: {default: {epsilon: 2.2, delta: 0.01}, groups: {both: {members: " +
@@ -61,6 +63,7 @@ func TestUsersShareABudget(t *testing.T) {
 
 // Other data end stored answers, at every session, prepared statements too; the budget carries on.
 func TestEpochEndsStoredAnswers(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	c := f.connect(t)
 	if _, err := c.Prepare(t.Context(), "prepared", asked(1)); err != nil {
@@ -90,6 +93,7 @@ func TestEpochEndsStoredAnswers(t *testing.T) {
 
 // A policy that speaks of data that are gone answers nothing about them.
 func TestPolicyOfAnotherEpoch(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{policy: []string{"analysts:", "epoch: {label: 2026-Q3}\nanalysts:"}})
 	c := f.connect(t)
 	stand := func(label string) {

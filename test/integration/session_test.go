@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/test/patient"
 )
 
 // SET fugu.x belongs to the session and its transactions as PostgreSQL's own settings do.
@@ -59,6 +61,7 @@ func TestSettingsFollowTransactions(t *testing.T) {
 
 // SHOW tells what holds, the policy's value where a session has set none, as if the server had all the settings.
 func TestShowSettings(t *testing.T) {
+	patient.Test(t)
 	c := serve(t, options{}).connect(t)
 	show := func(name string, args ...any) string { return strings.TrimSpace(rows(t, c, "SHOW "+name, args...)) }
 	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec,
@@ -103,6 +106,7 @@ func TestShowSettings(t *testing.T) {
 
 // A statement that fails on protected data fails its transaction on the server too, and nothing behind it is run.
 func TestRefusalAbortsTheTransaction(t *testing.T) {
+	patient.Test(t)
 	db := adultDatabase(t)
 	f := serve(t, options{})
 	c := f.connect(t)
@@ -150,6 +154,7 @@ func TestRefusalAbortsTheTransaction(t *testing.T) {
 
 // What cannot run costs nothing, and its error is PostgreSQL's own.
 func TestWhatCannotRunIsFree(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	c := f.connect(t)
 	if _, err := c.Prepare(t.Context(), "prepared", "SELECT count(*) FROM adult"); err != nil {
@@ -192,6 +197,7 @@ func TestWhatCannotRunIsFree(t *testing.T) {
 
 // Plain rows of a protected table are those of its reference, and a notice says so.
 func TestPlainRowsComeFromTheReference(t *testing.T) {
+	patient.Test(t)
 	db := adultDatabase(t)
 	f := serve(t, options{})
 	c, notices := f.noticing(t)

@@ -135,6 +135,7 @@ func TestTwinAsOnPostgreSQL(t *testing.T) {
 
 // The client is told, once, and nothing of what it is told or asked is charged.
 func TestTwinIsIntroduced(t *testing.T) {
+	patient.Test(t)
 	_, through, _ := serveCensus(t)
 	cfg, err := pgx.ParseConfig(through)
 	if err != nil {
@@ -186,6 +187,7 @@ func TestTwinIsIntroduced(t *testing.T) {
 }
 
 func TestTwinRefusals(t *testing.T) {
+	patient.Test(t)
 	_, through, _ := serveCensus(t)
 	bob := strings.Replace(through, "alice", "bob", 1)
 	_, aggregates, _ := serveCensus(t, "rows: shown, ", "")
@@ -254,6 +256,7 @@ func TestTwinComesAndGoes(t *testing.T) {
 
 // A session's own relation of the table's name is that, not the twin.
 func TestTwinIsNotATemporaryTable(t *testing.T) {
+	patient.Test(t)
 	_, through, _ := serveCensus(t)
 	c := connect(t, through)
 	var n int
@@ -348,6 +351,7 @@ func contentOf(t *testing.T, dsn, table string) (content string) {
 // A statement may read a twin beside a table with noise: above the cut as an ordinary table, and not below it, as long
 // as the reader has no right on twins.
 func TestTwinBesideNoise(t *testing.T) {
+	patient.Test(t)
 	db := censusDatabase(t)
 	if err := db.cluster.Exec(t.Context(), "census", "CREATE TABLE IF NOT EXISTS noisy AS SELECT * FROM adult; GRANT "+
 		"SELECT ON noisy TO fugu_reader; ANALYZE noisy"); err != nil {

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"fugu/internal/hook"
+	"fugu/test/patient"
 )
 
 // Without the count of rows of the sample, grouping by a key lists rows, and what groups that are too small hold can
 // be had.
 func TestTwinSmallGroupsHook(t *testing.T) {
+	patient.Test(t)
 	attacks := []string{
 		"SELECT id, name, cost, count(*) FROM patients GROUP BY 1, 2, 3",
 		"SELECT max(name), max(cost) FROM patients",
@@ -37,6 +39,7 @@ func TestTwinSmallGroupsHook(t *testing.T) {
 
 // Where any expression may be aggregated, over any join, one that is of a single row alone shows what it holds.
 func TestTwinSingleRowsHook(t *testing.T) {
+	patient.Test(t)
 	for _, undone := range []bool{false, true} {
 		t.Run(fmt.Sprintf("defence off %t", undone), func(t *testing.T) {
 			hook.TwinSingleRows = undone

@@ -260,6 +260,7 @@ func clinicHoles(t *testing.T) []upstream.Finding {
 
 // Who may read a twin follows the policy: the reader those whose rows are not listed, and guests the others.
 func TestTwinGrants(t *testing.T) {
+	patient.Test(t)
 	through, direct := serveClinic(t)
 	d, guest := connect(t, direct), connect(t, clinic.DSN("clinic_guest", "clinic"))
 	may := func(role string) (ok bool) {

@@ -27,6 +27,7 @@ func acceptedCorpus(t *testing.T) []string {
 
 // Names and types of columns and parameters are PostgreSQL's own, for every statement of the corpus that is cut.
 func TestDescriptionsArePostgreSQLs(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{policy: []string{"age: {from: 17, to: 90}", "age: {from: 17, to: 90}\n      " +
 		"native_country: reference\n      race: reference"}})
 	fugu, direct := f.connect(t), adultDatabase(t).truth(t)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"fugu/test/patient"
 )
 
 // With accounts of users, each user's pays once for an answer, also for one that somebody else was given first, and all
@@ -68,6 +70,7 @@ func (b *syncBuffer) String() string {
 
 // No log holds a statement, a literal, a parameter or a released value, whatever becomes of the statement.
 func TestLogsHoldNothingOfTheUsers(t *testing.T) {
+	patient.Test(t)
 	log := &syncBuffer{}
 	f := serve(t, options{log: slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})})
 	c := f.connect(t)

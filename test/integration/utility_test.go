@@ -283,6 +283,7 @@ var mistakesAround = map[string]string{
 
 // What fails before it can be answered, and what asks nothing, costs nothing.
 func TestAroundIsFree(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	c := f.connect(t)
 	for _, sql := range []string{

@@ -16,6 +16,9 @@ func channels(ctx context.Context, conn *pgx.Conn) error {
 	if err := releasedSex(ctx, conn); err != nil {
 		return fmt.Errorf("channels of sex: %w", err)
 	}
+	if err := printNoisyBits(); err != nil {
+		return fmt.Errorf("bits with normal noise: %w", err)
+	}
 	if err := transportedHours(ctx, conn); err != nil {
 		return fmt.Errorf("transport of hours: %w", err)
 	}

@@ -100,5 +100,5 @@ func paper(ctx context.Context, out, file string, repetitions int, alone map[str
 	if err := partial(ctx, cluster, conn); err != nil {
 		return err
 	}
-	return figures(data, out, repetitions)
+	return errors.Join(figures(data, out, repetitions), leakage(data, out))
 }

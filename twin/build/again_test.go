@@ -91,6 +91,7 @@ func (w *world) by(old, new string) {
 
 // Counts that were drawn by one policy are not those of another.
 func TestAnotherPolicy(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "policies", shop, richPolicy)
 	w.build(build.Options{})
 	// Another name of the dataset has another budget, and is no reason for other counts.
@@ -108,6 +109,7 @@ func TestAnotherPolicy(t *testing.T) {
 
 // Rows that move between classes are rows that are known to be in both twins or in one.
 func TestRowsThatMove(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "moves", shop, richPolicy)
 	w.build(build.Options{})
 	w.column("UPDATE customer SET rich = NOT rich WHERE id = 100001")
@@ -134,6 +136,7 @@ func TestRowsThatMove(t *testing.T) {
 
 // A twin whose ledger is lost, or was put back, is not built beside: its order of drawing is gone.
 func TestLostLedger(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "lost", shop, richPolicy)
 	w.build(build.Options{})
 	other, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{})
@@ -176,6 +179,7 @@ func TestOutsideOfTheRange(t *testing.T) {
 
 // Predicates that are NULL, two secrets, listed pairs, and names that the build uses itself.
 func TestClasses(t *testing.T) {
+	patient.Test(t)
 	const many = `
 CREATE TABLE many (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), n int, o text, t bool, a bool, ref int UNIQUE);
 INSERT INTO many (n, o, t, a, ref)

@@ -144,6 +144,7 @@ func (w *world) one(sql string) string {
 
 // A family of three tables: numbers of rows, keys that follow, no old key, and what the catalog says.
 func TestFamily(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "family", shop, shopPolicy)
 	r := w.build(build.Options{})
 	if !r.Made || !r.Charged || len(r.Twins) != 3 {

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"fugu/internal/hook"
+	"fugu/test/patient"
 	"fugu/twin/build"
 )
 
 // The tests of columns find draws that are not fixed for a row: each copy then shows something else, and a twin that is
 // made again another value, by which both say more of the row than its channel lets one say.
 func TestFaultyColumnsAreFound(t *testing.T) {
+	patient.Test(t)
 	for name, fault := range map[string]*bool{"anew": &hook.TwinColumnsAnew, "place": &hook.TwinColumnsByPlace} {
 		t.Run(name, func(t *testing.T) {
 			planted(t, fault)
@@ -38,6 +40,7 @@ func TestFaultyColumnsAreFound(t *testing.T) {
 
 // A channel that is drawn from with half of its noise is not of the law: the test that compares them rejects it.
 func TestOtherChannelIsNotFollowed(t *testing.T) {
+	patient.Test(t)
 	w := personsWorld(t, "columns_other", 7)
 	w.build(build.Options{})
 	matrix := w.matrix()
@@ -55,6 +58,7 @@ func TestOtherChannelIsNotFollowed(t *testing.T) {
 
 // Draws by a number of the row alone rule out what is true, once its value, its law or the row itself is another.
 func TestDrawsByRowAreFound(t *testing.T) {
+	patient.Test(t)
 	planted(t, &hook.TwinColumnsByRow)
 	for name, p := range drawnAnew(t, "columns_byrow") {
 		t.Logf("%s: p = %.3g", name, p)

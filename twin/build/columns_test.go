@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/test/patient"
 	"fugu/test/policies"
 	"fugu/twin/build"
 )
@@ -13,6 +14,7 @@ import (
 // What a build shows has the law that it says: Pearson's chi-square over about 3,000 rows of the sample and three
 // columns, one seed. A channel of no noise at all would pass for itself, so the numbers are looked at besides.
 func TestColumnsFollowTheirChannels(t *testing.T) {
+	patient.Test(t)
 	w := personsWorld(t, "people", 1)
 	r := w.build(build.Options{})
 	matrix, seen := w.matrix(), w.showings()
@@ -61,6 +63,7 @@ func mapValues[K comparable, V any](m map[K]V) func(func(V) bool) {
 // A transported column shows one law in both classes, where the true laws differ: differences of more than five
 // standard deviations are found before, and none after.
 func TestTransportHidesTheClass(t *testing.T) {
+	patient.Test(t)
 	w := personsWorld(t, "transported", 2)
 	w.build(build.Options{})
 	apart := func(value string) float64 {
@@ -85,6 +88,7 @@ func TestTransportHidesTheClass(t *testing.T) {
 // What a row shows is the same in every build of the same rows: made again, with new counts, after the reference has
 // changed, by another keeper; it is drawn anew for rows that the owner declares to be others.
 func TestColumnsAreDrawnOnce(t *testing.T) {
+	patient.Test(t)
 	w := personsWorld(t, "once", 3)
 	w.build(build.Options{})
 	first := w.rows()
@@ -155,6 +159,7 @@ func even(f func(int) string) func(int) string {
 // under the same keys, and so has another law: Pearson's chi-square of what about 1,500 to 3,000 rows show in both
 // twins.
 func TestColumnsAreDrawnAnew(t *testing.T) {
+	patient.Test(t)
 	for name, p := range drawnAnew(t, "anew") {
 		t.Logf("%s: p = %.3g", name, p)
 		if p < falseAlarm {
@@ -197,6 +202,7 @@ func drawnAnew(t *testing.T, name string) map[string]float64 {
 
 // A policy that says something else of a column needs a build, which is free and warns where rows were shown before.
 func TestColumnsChange(t *testing.T) {
+	patient.Test(t)
 	w := personsWorld(t, "columns_change", 4)
 	w.policy = policies.Load(t, strings.Replace(personsPolicy, "        sex: {obf", "        #: {obf", 1))
 	w.build(build.Options{})
@@ -223,6 +229,7 @@ func TestColumnsChange(t *testing.T) {
 
 // What would betray a column, or cannot be shown otherwise, is refused before anything is charged.
 func TestColumnsAreRefused(t *testing.T) {
+	patient.Test(t)
 	w := personsWorld(t, "columns_refused", 5)
 	for _, sql := range []string{
 		`CREATE TYPE mood AS ENUM ('good', 'bad')`,

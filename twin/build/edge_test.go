@@ -61,6 +61,7 @@ func TestEdge(t *testing.T) {
 
 // Rows that were counted and do not come are an error, and no endless search.
 func TestEdgeOfOtherRows(t *testing.T) {
+	patient.Test(t)
 	e := &edgesAt([]int64{5}, []drawn{{take: 3, more: 1}}, 64)[0]
 	e.see(bytes.Repeat([]byte{7}, 2*half))
 	if _, _, _, err := e.settle(); err == nil {

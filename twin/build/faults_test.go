@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"fugu/internal/hook"
+	"fugu/test/patient"
 	"fugu/twin/build"
 )
 
@@ -23,6 +24,7 @@ func planted(t *testing.T, fault *bool) {
 
 // The test of the law rejects builds with a fault: 250 of them, at its own false alarm.
 func TestFaultyBuildsAreNotOfTheLaw(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "faulty", small, fmt.Sprintf(smallPolicy, 1., 0.))
 	const n = 250
 	for name, fault := range map[string]*bool{"one row more": &hook.TwinOneMore, "weights of N": &hook.TwinOfCounts,
@@ -44,6 +46,7 @@ func TestFaultyBuildsAreNotOfTheLaw(t *testing.T) {
 // those that no clamping follows 43 to be below the range. A build that stops because its counts are not of the law
 // counts as found.
 func TestFaultyNoiseIsNotOfTheLaw(t *testing.T) {
+	patient.Test(t)
 	table := strings.NewReplacer("i <= 4", "i <= 3", "(1, 7)", "(1, 12)").Replace(small)
 	text := strings.NewReplacer("rows: 7", "rows: 12", "from: 0.29, to: 0.71, within: 0.14",
 		"from: 0.16, to: 0.76, within: 0.084").Replace(smallPolicy)
@@ -94,6 +97,7 @@ func overlap(t *testing.T, name string) (both, first, second float64) {
 // Two twins of one table nest, so that their overlap tells nothing that the smaller one does not. Were the second drawn
 // independently, capture and recapture would tell how many rows the class has: 600.
 func TestSecondDrawNests(t *testing.T) {
+	patient.Test(t)
 	both, first, second := overlap(t, "nested")
 	if both != min(first, second) {
 		t.Errorf("%g of %g and %g rows are in both", both, first, second)
@@ -112,6 +116,7 @@ func TestSecondDrawNests(t *testing.T) {
 
 // A row that is corrected keeps its place: the order is by its key. By its content, the rows would be others.
 func TestCorrectedRowsKeepTheirPlace(t *testing.T) {
+	patient.Test(t)
 	again := func(name string) error {
 		w := newWorld(t, name, small, fmt.Sprintf(smallPolicy, 1., 0.))
 		w.build(build.Options{})
@@ -136,6 +141,7 @@ func TestCorrectedRowsKeepTheirPlace(t *testing.T) {
 
 // No old key is in a twin: those of the shop are above 100,000.
 func TestOldKeysAreGone(t *testing.T) {
+	patient.Test(t)
 	most := func(name string) int {
 		w := newWorld(t, name, shop, shopPolicy)
 		w.build(build.Options{})
@@ -168,6 +174,7 @@ GRANT SELECT ON seven TO shop_keeper; GRANT SELECT ON passport TO shop_guest`
 // at epsilon 1 it would be .731 of them at most, and all of them with a chance of 6e-7. Who goes by the told number
 // alone is wrong now and then.
 func TestOrdinaryTableBeside(t *testing.T) {
+	patient.Test(t)
 	text := strings.NewReplacer("rows: 7", "rows: 2000", "from: 0.29, to: 0.71, within: 0.14",
 		"from: 0.10, to: 0.60, within: 0.05").Replace(smallPolicy)
 	const each = 23

@@ -191,6 +191,7 @@ func TestBuildFollowsTheLaw(t *testing.T) {
 
 // Keys are counted anew, and rows lie in another order than the table's.
 func TestOrderOfRows(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "rows", shop, shopPolicy)
 	w.build(build.Options{})
 	rich := w.column("SELECT rich FROM fugu_twin.customer ORDER BY ctid")

@@ -9,11 +9,13 @@ import (
 	"fugu/ledger"
 	"fugu/policy"
 	"fugu/privacy"
+	"fugu/test/patient"
 	"fugu/twin/build"
 )
 
 // A table has a twin or answers with noise, whatever the order in which somebody tries both.
 func TestTwinOrNoise(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "oneway", shop, shopPolicy)
 	if drawn, err := build.Drawn(t.Context(), w.ledger, w.policy.Tables[0].Qualified()); err != nil || drawn {
 		t.Fatalf("drawn before any build: %v, %v", drawn, err)

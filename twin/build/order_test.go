@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/test/patient"
 	"fugu/twin/build"
 )
 
@@ -13,6 +14,7 @@ import (
 // place and with its key, whatever version of Fugu builds it. A digest that is another than these is of another order,
 // and beside a twin of before that shows N.
 func TestOrderStays(t *testing.T) {
+	patient.Test(t)
 	people := func(keys string) string {
 		return "CREATE TABLE person (" + columns + keys + ");" + people + "GRANT SELECT ON person TO shop_keeper"
 	}

@@ -105,6 +105,7 @@ func servers(t *testing.T) string {
 
 // A key of two columns that others are linked to: the links follow, and NULLs among links have no row to go with.
 func TestLinksOfTwoColumns(t *testing.T) {
+	patient.Test(t)
 	const sql = "CREATE TABLE person (" + columns + ", PRIMARY KEY (region, nr));"
 	const visits = `
 CREATE TABLE visit (region int, person_nr int, day date, note text,
@@ -154,6 +155,7 @@ func TestForeignKeysOfKeptTwins(t *testing.T) {
 
 // Keys that have no room for the number of a row are refused, on either side of a link: cut off, they would be no keys.
 func TestKeysWithoutRoom(t *testing.T) {
+	patient.Test(t)
 	const sql = "CREATE TABLE person (" + columns + ", key varchar(%d) PRIMARY KEY GENERATED ALWAYS AS (substr(name, " +
 		"2)) STORED);"
 	const visits = `CREATE TABLE visit (person varchar(%d), day date);

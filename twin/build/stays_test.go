@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fugu/ledger"
+	"fugu/test/patient"
 	"fugu/twin/build"
 )
 
@@ -27,6 +28,7 @@ const laidRows = "8310db28217909df24636eb56e033527"
 // The order of drawing, who stands once more, what the ledger knows the rows by, and new keys are what they were in
 // every version.
 func TestOrderOfDrawingStays(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "stays", shop, richPolicy)
 	w.keeper.Random = rand.NewChaCha8([32]byte{7})
 	w.build(build.Options{})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fugu/policy"
+	"fugu/test/patient"
 	"fugu/test/policies"
 	"fugu/twin/build"
 )
@@ -39,6 +40,7 @@ const broken = `SELECT count(*) FROM (SELECT count(*) AS n, count(DISTINCT note)
 // A twin whose unit is a subject is refused with what to write instead, which is run here as it stands: whole subjects,
 // of which as many are told as there were.
 func TestSubjectsInstead(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "clinic", clinic, fmt.Sprintf(clinicPolicy, 1000, "unit: '\"Patient\"'"))
 	_, err := w.keeper.Build(t.Context(), w.policy, w.policy.Tables[0], build.Options{})
 	if err == nil {

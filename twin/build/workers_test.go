@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/policy"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -55,6 +56,7 @@ func planned(t *testing.T) (tx pgx.Tx, copies string) {
 // Hashing and sorting are most of a build: workers do both, each hash once, and who writes gathers what they have
 // sorted. It hangs on how the statement is written, which the planner of another PostgreSQL may see otherwise.
 func TestWorkersHashAndSort(t *testing.T) {
+	patient.Test(t)
 	tx, copies := planned(t)
 	// The table is small, so that the planner has to be told that workers come for nothing.
 	if _, err := tx.Exec(t.Context(), `SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL parallel_setup_cost = 0`,

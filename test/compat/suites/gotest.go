@@ -25,19 +25,19 @@ type module struct {
 	add map[string]string
 }
 
-// testArguments are those of the go command for a part's tests, or only for some of them.
+// testArguments are those of the test program for a part's tests, or only for some of them.
 func testArguments(p part, only []string) []string {
-	args := []string{"test", "-json", "-count=1", "-timeout=10m"}
+	args := []string{"-test.v=test2json", "-test.paniconexit0", "-test.timeout=10m"}
 	if p.skip != nil {
-		args = append(args, "-skip=^("+strings.Join(p.skip, "|")+")$")
+		args = append(args, "-test.skip=^("+strings.Join(p.skip, "|")+")$")
 	}
 	if only == nil {
 		only = p.run
 	}
 	if only != nil {
-		args = append(args, "-run=^("+strings.Join(only, "|")+")$")
+		args = append(args, "-test.run=^("+strings.Join(only, "|")+")$")
 	}
-	return append(append(args, p.pkg), p.args...)
+	return append(args, p.args...)
 }
 
 // fetch brings the module, of the version that this one requires, and returns what runs its tests.
@@ -72,12 +72,26 @@ func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 			return nil, err
 		}
 	}
+	built := map[string]string{} // the test program of each package
 	return func(ctx context.Context, at way, p part, only []string) (results, error) {
-		cmd := sides.Command(ctx, "go", testArguments(p, only)...)
-		cmd.Dir = source
 		// Not the caller's variables for libpq and Go: the tests are to find the same on every machine.
-		cmd.Env = append(without(os.Environ(), "PG", "GOFLAGS=", "GOWORK="),
+		environment := append(without(os.Environ(), "PG", "GOFLAGS=", "GOWORK="),
 			append(m.environment(at, at.doors[p.door], dir), append(caches, "GOFLAGS=-mod=mod", "GOWORK=off")...)...)
+
+		// Parts run many times, and go test would link the program of their tests each time anew.
+		program := built[p.pkg]
+		if program == "" {
+			program = filepath.Join(dir, fmt.Sprintf("%d.test", len(built)))
+			build := sides.Command(ctx, "go", "test", "-c", "-vet=off", "-o", program, p.pkg)
+			build.Dir, build.Env = source, environment
+			if out, err := build.CombinedOutput(); err != nil {
+				return results{whole: {outcome: "fail", output: string(out)}}, ctx.Err()
+			}
+			built[p.pkg] = program
+		}
+
+		cmd := sides.Command(ctx, "go", append([]string{"tool", "test2json", program}, testArguments(p, only)...)...)
+		cmd.Dir, cmd.Env = filepath.Join(source, p.pkg), environment
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
