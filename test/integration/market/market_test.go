@@ -57,7 +57,9 @@ func TestAnalyst(t *testing.T) {
 	truth := m.ask(t, m.cluster.DSN("postgres", database), questions)
 
 	for done, tries := 0, 0; done < *builds; tries++ {
-		noise, told := m.build(t, questions)
+		twin, noise := m.build(t)
+		told := m.ask(t, twin.dsn("alice"), questions)
+		twin.stop(t)
 		if *builds == 1 && math.Abs(noise) > 2*within {
 			if tries == 6 {
 				t.Fatalf("the noise of the seventh build in a row is large: %.3f", noise)
@@ -140,18 +142,20 @@ type market struct {
 	share   float64 // the true one
 }
 
+// load fills the example's database, if no test has before.
 func load(t *testing.T) *market {
 	t.Helper()
 	m := &market{cluster: pgcluster.Shared(t)}
-	if err := m.cluster.Exec(t.Context(), "postgres", "CREATE DATABASE "+database); err != nil {
+	var there bool
+	look := connect(t, m.cluster.DSN("postgres", "postgres"))
+	const looking = "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)"
+	if err := look.QueryRow(t.Context(), looking, database).Scan(&there); err != nil {
 		t.Fatal(err)
 	}
-	loading := exec.CommandContext(t.Context(), filepath.Join(example, "load.sh"), strconv.Itoa(*orders))
-	loading.Env = append(os.Environ(), "PGHOST="+m.cluster.SocketDir(), "PGPORT="+strconv.Itoa(m.cluster.Port()),
-		"PGUSER=postgres", "PGDATABASE="+database)
-	if out, err := loading.CombinedOutput(); err != nil {
-		t.Fatalf("load.sh: %v\n%s", err, out)
+	if !there {
+		m.fill(t)
 	}
+
 	conn := connect(t, m.cluster.DSN("postgres", database))
 	const share = "SELECT avg((supplier = 'NORT01')::int)::float8 FROM orders"
 	if err := conn.QueryRow(t.Context(), share).Scan(&m.share); err != nil {
@@ -164,48 +168,88 @@ func load(t *testing.T) *market {
 	return m
 }
 
-// build makes the twin in the place of the one that there is, with a new ledger, as the README says, and asks the
-// questions of it. noise is by how much the share that it tells is off.
-func (m *market) build(t *testing.T, questions []marketplace.Question) (noise float64, told []beside.Table) {
+func (m *market) fill(t *testing.T) {
+	t.Helper()
+	if err := m.cluster.Exec(t.Context(), "postgres", "CREATE DATABASE "+database); err != nil {
+		t.Fatal(err)
+	}
+	loading := exec.CommandContext(t.Context(), filepath.Join(example, "load.sh"), strconv.Itoa(*orders))
+	loading.Env = append(os.Environ(), "PGHOST="+m.cluster.SocketDir(), "PGPORT="+strconv.Itoa(m.cluster.Port()),
+		"PGUSER=postgres", "PGDATABASE="+database)
+	if out, err := loading.CombinedOutput(); err != nil {
+		t.Fatalf("load.sh: %v\n%s", err, out)
+	}
+}
+
+// build makes the twin in the place of the one that there is, with a new ledger, as the README says, and serves it.
+// noise is by how much the share that it tells is off.
+func (m *market) build(t *testing.T) (twin *served, noise float64) {
 	t.Helper()
 	if err := m.cluster.Exec(t.Context(), database, "DROP SCHEMA IF EXISTS fugu_twin CASCADE"); err != nil {
 		t.Fatal(err)
 	}
-	config := m.configure(t, t.TempDir())
-	run := func(wants string, args ...string) {
-		t.Helper()
-		out, err := exec.CommandContext(t.Context(), m.binary, append(args, "-c", config)...).CombinedOutput()
-		if err != nil || !strings.Contains(string(out), wants) || strings.Contains(string(out), "warning") {
-			t.Fatalf("fugu %v: %v, without %q or with a warning:\n%s", args, err, wants, out)
-		}
-	}
-	run("twin of public.order_item: is not built yet", "check")
-	run("price: epsilon 1, delta 0.001, once", "twin", "preview")
-	run("public.orders: its twin has", "twin", "build")
-	run("nothing to do", "twin", "build")
-	run("twin of public.order_item: is built", "check")
+	config := m.configure(t, t.TempDir(), setting{"fugu.yaml", "marketplace.policy.yaml", database, 270000, *orders})
+	m.run(t, config, "twin of public.order_item: is not built yet", "check")
+	m.run(t, config, "price: epsilon 1, delta 0.001, once", "twin", "preview")
+	m.run(t, config, "public.orders: its twin has", "twin", "build")
+	m.run(t, config, "nothing to do", "twin", "build")
+	m.run(t, config, "twin of public.order_item: is built", "check")
 
+	twin = m.serve(t, config, database)
+	const telling = "SELECT told::float8 / rows FROM fugu.twin WHERE class = 'dependence=true'"
+	var share float64
+	if err := connect(t, twin.dsn("alice")).QueryRow(t.Context(), telling).Scan(&share); err != nil {
+		t.Fatal(err)
+	}
+	return twin, share - m.share
+}
+
+// run runs a command of fugu, which succeeds, says what is wanted, and warns of nothing.
+func (m *market) run(t *testing.T, config, wants string, args ...string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), m.binary, append(args, "-c", config)...).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), wants) || strings.Contains(string(out), "warning") {
+		t.Fatalf("fugu %v: %v, without %q or with a warning:\n%s", args, err, wants, out)
+	}
+}
+
+// served is fugu serve before a database.
+type served struct {
+	*command.Process
+	database string
+}
+
+func (m *market) serve(t *testing.T, config, database string) *served {
+	t.Helper()
 	p, err := command.Serve(m.binary, config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		if err := p.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
-	dsn := url.URL{Scheme: "postgres", User: url.User("alice"), Host: p.Address, Path: database,
-		RawQuery: "sslmode=disable"}
-	const telling = "SELECT told::float8 / rows FROM fugu.twin WHERE class = 'dependence=true'"
-	var share float64
-	if err := connect(t, dsn.String()).QueryRow(t.Context(), telling).Scan(&share); err != nil {
-		t.Fatal(err)
+	return &served{p, database}
+}
+
+func (s *served) stop(t *testing.T) {
+	t.Helper()
+	if err := s.Stop(); err != nil {
+		t.Error(err)
 	}
-	return share - m.share, m.ask(t, dsn.String(), questions)
+}
+
+func (s *served) dsn(user string) string {
+	u := url.URL{Scheme: "postgres", User: url.User(user), Host: s.Address, Path: s.database,
+		RawQuery: "sslmode=disable"}
+	return u.String()
+}
+
+// setting is a configuration of the example, with the policy that it names: of rows orders where the file says said.
+type setting struct {
+	config, policy, database string
+	said, rows               int
 }
 
 // configure writes the example's configuration and policy, pointed at the cluster and with as many rows as there are.
-func (m *market) configure(t *testing.T, dir string) string {
+// Each edit is a text of the policy, and what stands in its place.
+func (m *market) configure(t *testing.T, dir string, s setting, edits ...string) string {
 	t.Helper()
 	file := func(name string, edits ...string) {
 		text, err := os.ReadFile(filepath.Join(example, name))
@@ -222,12 +266,17 @@ func (m *market) configure(t *testing.T, dir string) string {
 			t.Fatal(err)
 		}
 	}
-	file("marketplace.policy.yaml", "rows: 270000", fmt.Sprintf("rows: %d", *orders))
-	at := func(role string) string { return "postgres://" + role + "@127.0.0.1:5432/marketplace" }
-	to := func(role string) string { return fmt.Sprintf("%q", m.cluster.DSN(role, database)) }
-	file("fugu.yaml", "127.0.0.1:6432", "127.0.0.1:0", "scram-sha-256", "trust", "users:", "# users:",
-		at("fugu_guest"), to("fugu_guest"), at("fugu_reader"), to("fugu_reader"), at("fugu_keeper"), to("fugu_keeper"))
-	return filepath.Join(dir, "fugu.yaml")
+	file(s.policy, append(edits, fmt.Sprintf("rows: %d", s.said), fmt.Sprintf("rows: %d", s.rows))...)
+	roles := []string{"127.0.0.1:6432", "127.0.0.1:0", "scram-sha-256", "trust", "users:", "# users:"}
+	for _, role := range []string{"fugu_guest", "fugu_reader", "fugu_keeper"} {
+		if role == "fugu_keeper" && s.database != database {
+			continue // noise needs none
+		}
+		roles = append(roles, "postgres://"+role+"@127.0.0.1:5432/marketplace",
+			fmt.Sprintf("%q", m.cluster.DSN(role, s.database)))
+	}
+	file(s.config, roles...)
+	return filepath.Join(dir, s.config)
 }
 
 // ask asks all questions in one session.
