@@ -10,7 +10,6 @@ import (
 
 	"fugu/ledger"
 	"fugu/mechanism"
-	"fugu/parser"
 	"fugu/planner"
 	"fugu/quote"
 )
@@ -58,8 +57,8 @@ func (q *Question) arrays(a ledger.Answer, s quote.Stored, values []string, cell
 			return nil, fmt.Errorf("the stored answer %d %w", a.ID, errMisfit)
 		}
 		out = append(out, arraysOf(c, shown[:n])...)
-		for _, spread := range c.Spreads {
-			off, err := spreadOf(c, spread, index[:n], shown[:n], cells)
+		for i := range c.Spreads {
+			off, err := spreadOf(c, i, index[:n], shown[:n], cells)
 			if err != nil {
 				return nil, fmt.Errorf("the stored answer %d %w", a.ID, err)
 			}
@@ -132,8 +131,9 @@ const spreadDigits = 10
 
 // spreadOf is how far an aggregate's value may be off in each cell of a cut: of a component what its cell says; a
 // public value is not off, and of no value nothing is known.
-func spreadOf(c *planner.Bound, s parser.Spread, index []quote.Place, shown []planner.Value,
+func spreadOf(c *planner.Bound, spread int, index []quote.Place, shown []planner.Value,
 	cells []ledger.Cell) ([]planner.Value, error) {
+	s := c.Spreads[spread]
 	out := make([]planner.Value, len(c.Cells))
 	for row := range c.Cells {
 		at := row*len(c.Aggregates) + c.Columns[s.Of]
@@ -142,15 +142,12 @@ func spreadOf(c *planner.Bound, s parser.Spread, index []quote.Place, shown []pl
 		case noisy && k >= len(cells):
 			return nil, errMisfit
 		case noisy:
-			off := map[string]float64{parser.SpreadSD: cells[k].SD, parser.SpreadLower: cells[k].Lower,
-				parser.SpreadUpper: cells[k].Upper}[s.What]
+			off := [...]float64{cells[k].SD, cells[k].Lower, cells[k].Upper}[s.Part()]
 			out[row] = planner.Value{Text: strconv.FormatFloat(off, 'g', spreadDigits, 64)}
 		case shown[at].Null:
 			out[row] = planner.Value{Null: true}
-		case s.What == parser.SpreadSD:
-			out[row] = planner.Value{Text: "0"}
 		default:
-			out[row] = shown[at]
+			out[row] = planner.Value{Text: [...]string{"0", shown[at].Text, shown[at].Text}[s.Part()]}
 		}
 	}
 	return out, nil

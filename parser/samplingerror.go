@@ -26,10 +26,7 @@ import (
 // All constants are read where the statement runs, so that a twin that is made again needs no new plan.
 const samplingError = "sampling_error"
 
-const (
-	hintSampling     = "Write %s(count(*)), or of count(x), sum(x) or avg(x), with or without FILTER."
-	hintSamplingFrom = "Write it in a SELECT whose FROM is a table with a twin, and nothing else; join above."
-)
+const hintSampling = "Write %s(count(*)), or of count(x), sum(x) or avg(x), with or without FILTER."
 
 // ratesOf are the classes of a table's twin with their constants. Its aliases are nobody's.
 const ratesOf = `(SELECT "fugu class".class, "fugu class".told, "fugu class".classes,

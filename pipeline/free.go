@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"fugu/explain"
+	"fugu/parser"
 	"fugu/planner"
 	"fugu/twin/told"
 	"fugu/virtual"
@@ -125,4 +126,43 @@ func (s *statement) explainTwins(ctx context.Context, b wire.Binding, x *explain
 	}
 	x.AddTwins(told.Explain(s.twins, classes))
 	return nil
+}
+
+// introduce tells a session, once for each table, that what it takes for it is its twin, or has noise. The notice
+// is for people, and is not repeated at every statement.
+func (s *statement) introduce() (notices []wire.Notice) {
+	for _, t := range s.twins {
+		if s.session.meets(t.Table.String()) {
+			notices = append(notices, ofTwin(t))
+		}
+	}
+	for _, table := range s.noisy() {
+		if s.session.meets(table) {
+			notices = append(notices, ofNoise(table))
+		}
+	}
+	return notices
+}
+
+// noisy are the roots of the statement's cuts, whose answers have noise.
+func (s *statement) noisy() (tables []string) {
+	if s.plan == nil || s.prepare || s.plan.Explain != parser.NoExplain {
+		return nil
+	}
+	for _, c := range s.plan.Cuts {
+		tables = append(tables, c.Table.String())
+	}
+	return tables
+}
+
+// meets reports whether a session has not met a table before, and notes that it has.
+func (s *session) meets(table string) bool {
+	if s.met[table] {
+		return false
+	}
+	if s.met == nil {
+		s.met = map[string]bool{}
+	}
+	s.met[table] = true
+	return true
 }

@@ -5,51 +5,16 @@ import (
 	"strings"
 
 	"fugu/dataset"
-	"fugu/parser"
 	"fugu/wire"
 )
 
-// introduce tells a session, once for each table, that what it takes for it is its twin, or has noise. The notice
-// is for people, and is not repeated at every statement.
-func (s *statement) introduce() (notices []wire.Notice) {
-	for _, t := range s.twins {
-		if s.session.meets(t.Table.String()) {
-			notices = append(notices, ofTwin(t))
-		}
-	}
-	for _, table := range s.noisy() {
-		if s.session.meets(table) {
-			notices = append(notices, wire.Notice{
-				Message: fmt.Sprintf("%s is answered with noise: its values are not exact, so that a secret of the "+
-					"whole table stays one", table),
-				Hint: "SELECT * FROM fugu.last_release says how far each value may be off, and fugu_noise_sd(avg(x)) " +
-					"in a statement of avg(x) does so beside it; fugu.budget says what is left."})
-		}
-	}
-	return notices
-}
-
-// noisy are the roots of the statement's cuts, whose answers have noise.
-func (s *statement) noisy() (tables []string) {
-	if s.plan == nil || s.prepare || s.plan.Explain != parser.NoExplain {
-		return nil
-	}
-	for _, c := range s.plan.Cuts {
-		tables = append(tables, c.Table.String())
-	}
-	return tables
-}
-
-// meets reports whether a session has not met a table before, and notes that it has.
-func (s *session) meets(table string) bool {
-	if s.met[table] {
-		return false
-	}
-	if s.met == nil {
-		s.met = map[string]bool{}
-	}
-	s.met[table] = true
-	return true
+// ofNoise tells that answers about a table have noise.
+func ofNoise(table string) wire.Notice {
+	return wire.Notice{
+		Message: fmt.Sprintf("%s is answered with noise: its values are not exact, so that a secret of the whole "+
+			"table stays one", table),
+		Hint: "SELECT * FROM fugu.last_release says how far each value may be off, and fugu_noise_sd(avg(x)) in a " +
+			"statement of avg(x) does so beside it; fugu.budget says what is left."}
 }
 
 // ofTwin tells what a twin is.
