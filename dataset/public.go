@@ -34,8 +34,7 @@ func (s *Snapshot) loadPublic(ctx context.Context, reader *upstream.Reader) erro
 				continue
 			}
 			if err := s.publish(ctx, reader, p, pub); err != nil {
-				return fmt.Errorf("%s:%d:%d: public statistic %s: %w",
-					p.Source, pub.At.Line, pub.At.Column, pub.Name, err)
+				return p.Misfit(pub.At, "public statistic %s: %w", pub.Name, err)
 			}
 		}
 	}
@@ -63,7 +62,8 @@ func (s *Snapshot) publish(ctx context.Context, reader *upstream.Reader, p *poli
 
 	for _, a := range c.Aggregates {
 		if a.Name != "count" && a.Name != "sum" || !c.Simple() {
-			return errors.New("only counts and sums over one table, without grouping sets, can be public")
+			return errors.New("only counts and sums over one table, without grouping sets, can be public: declare an " +
+				"average as its sum and its count")
 		}
 	}
 	if !p.Accepts(policy.Translation) || !p.Accepts(policy.Gaussian) {
