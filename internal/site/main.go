@@ -1,6 +1,6 @@
-// Command site writes the documents of this repository as HTML: go run ./internal/site DIRECTORY, from the root. What is
-// written needs no server and nothing from elsewhere. The index by question, docs/README.md, is the first page; the others
-// keep their places, so that relative links go on to lead where they led. The product does not link it.
+// Command site writes the documents of this repository as HTML: go run ./internal/site DIRECTORY, from the root. What
+// is written needs no server and nothing from elsewhere. The index by question, docs/README.md, is the first page; the
+// others keep their places, so that relative links go on to lead where they led. The product does not link it.
 package main
 
 import (

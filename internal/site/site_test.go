@@ -44,8 +44,8 @@ func faults(files map[string][]byte) (found []string) {
 	return found
 }
 
-// Every link and anchor of the site leads somewhere, every document is in it, which is to say that links lead there from
-// the index, and nothing is loaded from elsewhere.
+// Every link and anchor of the site leads somewhere, every document is in it, which is to say that links lead there
+// from the index, and nothing is loaded from elsewhere.
 func TestSite(t *testing.T) {
 	root := os.DirFS("../..")
 	files, err := build(root)
@@ -73,7 +73,8 @@ func TestSite(t *testing.T) {
 // What the test above looks for is found where it is.
 func TestFaults(t *testing.T) {
 	files, err := build(fstest.MapFS{
-		"docs/README.md": {Data: []byte("# A\n\n[b](b.md#here) ![p](https://example.org/p.png) [c](b.md#gone) [top](#a)\n")},
+		"docs/README.md": {Data: []byte("# A\n\n[b](b.md#here) ![p](https://example.org/p.png) [c](b.md#gone) " +
+			"[top](#a)\n")},
 		"docs/b.md":      {Data: []byte("# Here\n\n[home](README.md#a)\n")},
 		"docs/alone.md":  {Data: []byte("# Alone\n")},
 	})
