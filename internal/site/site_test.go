@@ -75,8 +75,8 @@ func TestFaults(t *testing.T) {
 	files, err := build(fstest.MapFS{
 		"docs/README.md": {Data: []byte("# A\n\n[b](b.md#here) ![p](https://example.org/p.png) [c](b.md#gone) " +
 			"[top](#a)\n")},
-		"docs/b.md":      {Data: []byte("# Here\n\n[home](README.md#a)\n")},
-		"docs/alone.md":  {Data: []byte("# Alone\n")},
+		"docs/b.md":     {Data: []byte("# Here\n\n[home](README.md#a)\n")},
+		"docs/alone.md": {Data: []byte("# Alone\n")},
 	})
 	if err != nil {
 		t.Fatal(err)
