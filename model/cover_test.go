@@ -258,3 +258,55 @@ func TestObservedValuesAreNamedByRows(t *testing.T) {
 		t.Errorf("a value of the reference's takes %g nats, %d rows; foreseen %v", got, picked, b.Foreseen(0))
 	}
 }
+
+// Without translation, what coupled datasets leave to chance holds for the law as well: of none of 200 references, of
+// which more than 36 at 5% have a chance below 1e-9, is the law's variance or second moment larger than is said.
+func TestCoverHoldsOnCoupledDatasets(t *testing.T) {
+	const n, delta, most = 200, .05, 36
+	all, reader, table := people(t, 250)
+	b := bind(t, reader, table, "SELECT k, count(*), sum(x), avg(x) FROM people GROUP BY k")
+	totals, err := model.CountClasses(t.Context(), reader, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth, err := model.Measure(t.Context(), reader, b, totals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	coupled := func(m *model.Moments) sensitivity.Shift {
+		s, err := m.Coupled(secretShare, share, 0, 1e-9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s[0]
+	}
+	law := coupled(truth).Scatter
+	cell := func(p person) int {
+		return slices.IndexFunc(b.Cells, func(c planner.Cell) bool { return c.Keys[0].Text == p.k })
+	}
+
+	f := drawn(all, 450, 150)
+	var missed, taken int
+	for range n {
+		m := f.next(truth, cell)
+		smaller := func(s *sensitivity.Scatter) bool {
+			for k := range law.Variance {
+				if s.Variance[k] < law.Variance[k]-1e-9 || s.Second[k] < law.Second[k]-1e-9 {
+					return true
+				}
+			}
+			return false
+		}
+		if smaller(coupled(m).Scatter) {
+			taken++
+		}
+		m.Cover(delta)
+		if smaller(coupled(m).Scatter) {
+			missed++
+		}
+	}
+	t.Logf("%d of %d references say less than the law, %d where they are taken for the truth", missed, n, taken)
+	if missed > most || taken <= most {
+		t.Errorf("%d of %d references say less than the law, %d where they are taken for the truth", missed, n, taken)
+	}
+}

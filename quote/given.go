@@ -24,7 +24,6 @@ func (r *Request) given(ctx context.Context, t *dataset.Protected, c *planner.Bo
 	moments.Components = slices.DeleteFunc(moments.Components,
 		func(k model.Component) bool { _, ok := out.Exact[k]; return ok })
 	out.Components, out.Shifts, out.typical = moments.Components, nil, nil
-
 	n := len(moments.Components)
 	out.Inherent, out.Lattice, out.expected = make([]float64, n), make([]float64, n), moments.Reference()
 	for k := range n {

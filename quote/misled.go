@@ -38,10 +38,11 @@ func (r *Request) Misled(ctx context.Context, delta privacy.Delta, rest func()) 
 	return out, nil
 }
 
-// estimated derives the request under its policy with another estimation.
+// estimated derives the request under its policy with another estimation, and without totals that hold if the reference
+// is the truth.
 func (r *Request) estimated(ctx context.Context, delta privacy.Delta, rest func()) (*draft, error) {
 	q, p := *r, *r.Policy
 	p.Privacy.Estimation.Delta = delta
-	q.Policy = &p
+	q.Policy, q.unbound = &p, true
 	return q.derive(ctx, rest)
 }

@@ -36,6 +36,8 @@ type Request struct {
 	Database  planner.Querier // what ordinary tables and references hold
 	Reference planner.Querier // who is asked for a model: what is prepared of it, and then the database
 	Timeout   time.Duration   // of the search for noise; 0: none
+
+	unbound bool // no total follows from the rows that the reference has
 }
 
 // Bind binds the cuts of a plan to the text forms of their parameters, which value returns by number and type.

@@ -19,7 +19,7 @@ const wholeCertain = 1e-9
 // moments have all of the cut's components. Where the policy promises what the reference may be off by there are none:
 // rows that it does not show may be in no group.
 func (r *Request) complete(c *planner.Bound, moments *model.Moments) map[countedRows]bool {
-	if r.Policy.Privacy.Estimation.Delta > 0 {
+	if r.unbound || r.Policy.Privacy.Estimation.Delta > 0 {
 		return nil
 	}
 	rows, in := float64(c.Table.Rows), map[countedRows]float64{}

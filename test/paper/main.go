@@ -32,10 +32,12 @@ func main() {
 	rowByRow := flag.Bool("channels", false, "columns that are released row by row alone")
 	twin := flag.Bool("twins", false, "what twins tell alone")
 	public := flag.Bool("partial", false, "partially private data alone: what is public, and estimates")
+	misled := flag.Bool("estimation", false, "what the reference may be off by alone")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	alone := map[string]bool{"dashboard": *dashboard, "channels": *rowByRow, "twins": *twin, "partial": *public}
+	alone := map[string]bool{"dashboard": *dashboard, "channels": *rowByRow, "twins": *twin, "partial": *public,
+		"estimation": *misled}
 	if err := paper(ctx, *out, *data, *repetitions, alone); err != nil {
 		fmt.Fprintln(os.Stderr, "paper:", err)
 		os.Exit(1)
@@ -65,6 +67,8 @@ func paper(ctx context.Context, out, file string, repetitions int, alone map[str
 		return dashboards(ctx, cluster, conn)
 	case alone["partial"]:
 		return partial(ctx, cluster, conn)
+	case alone["estimation"]:
+		return estimation(ctx, cluster, conn)
 	}
 	data, err := readCensus(ctx, conn)
 	if err != nil {
@@ -97,7 +101,7 @@ func paper(ctx context.Context, out, file string, repetitions int, alone map[str
 	if err := channels(ctx, conn); err != nil {
 		return err
 	}
-	if err := partial(ctx, cluster, conn); err != nil {
+	if err := errors.Join(partial(ctx, cluster, conn), estimation(ctx, cluster, conn)); err != nil {
 		return err
 	}
 	return errors.Join(figures(data, out, repetitions), leakage(data, out))

@@ -50,8 +50,8 @@ func (f *family) grant(ctx context.Context, at place, guests []string, reader st
 			return fmt.Errorf("reading who may read the twin of %s: %w", s.qualified(), err)
 		}
 
-		// Whoever is not asked for loses what is there; guests do so only where rows are not listed, since the owner
-		// may show them to others, too.
+		// Where rows are not listed the reader alone keeps a right, and where they are it has none. Whom else the
+		// owner has let read those that are shown is the owner's affair.
 		var statements []string
 		for _, g := range have {
 			role := parser.QuoteIdent(g.Name)
