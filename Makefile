@@ -8,20 +8,26 @@ DATA ?=
 BENCH ?= .
 FUZZTIME ?= 10s
 SOAK ?= 10m
+# What fugu version says; a build from an archive can be given it.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test quick nightly compat compat-18 bench paper site lint shape fuzz soak kills clean
+.PHONY: help build package demo test quick nightly compat compat-18 bench paper site lint shape fuzz soak kills clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/fugu
 	@scripts/setup.sh
-	go build -o bin/fugu ./cmd/proxy
+	go build -ldflags "-X main.release=$(VERSION)" -o bin/fugu ./cmd/proxy
+
+package: ## build/fugu_VERSION_ARCH.deb, with a unit of systemd, manual page and completions; the same bytes each time
+	@scripts/setup.sh
+	@scripts/package.sh
 
 demo: ## a private PostgreSQL, generated data (or DATA=file.csv), Fugu, and statements through psql: with noise, then on a twin
 	@scripts/setup.sh server
-	go build -o bin/fugu ./cmd/proxy
+	go build -ldflags "-X main.release=$(VERSION)" -o bin/fugu ./cmd/proxy
 	go run ./cmd/demo $(if $(DATA),-data '$(DATA)')
 
 test: ## formatting, vet, staticcheck and all tests, under the race detector
@@ -48,7 +54,7 @@ compat-18: ## PostgreSQL 18 with its psql and libpq, unpacked from Debian's test
 
 bench: ## what Fugu costs beside PostgreSQL and PgBouncer, make paper, and all package benchmarks; or those that match BENCH=regexp, or PART=relay (see docs/operations.md)
 	@scripts/setup.sh server peers
-	go build -o bin/fugu ./cmd/proxy
+	go build -ldflags "-X main.release=$(VERSION)" -o bin/fugu ./cmd/proxy
 ifdef PART
 	go run ./test/bench -only '$(PART)' $(if $(ROWS),-rows '$(ROWS)')
 else

@@ -17,7 +17,7 @@ func (s *Snapshot) loadDeclared(ctx context.Context, reader *upstream.Reader) er
 	for _, p := range s.Policies {
 		for _, d := range p.Declared {
 			if err := s.declare(ctx, reader, p, d); err != nil {
-				return fmt.Errorf("%s:%d:%d: declared model %s: %w", p.Source, d.At.Line, d.At.Column, d.Name, err)
+				return p.Misfit(d.At, "declared model %s: %w", d.Name, err)
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func (s *Snapshot) loadPolicy(ctx context.Context, p *policy.Policy, reader *ups
 		if findings := (policy.Findings)(nil); errors.As(err, &findings) { // they say where they are
 			return err
 		} else if err != nil {
-			return fmt.Errorf("%s:%d:%d: table %s: %w", p.Source, t.At.Line, t.At.Column, t.Qualified(), err)
+			return p.Misfit(t.At, "table %s: %w", t.Qualified(), err)
 		}
 		s.Tables = append(s.Tables, loaded)
 		s.watch(t.Name)
@@ -97,9 +97,9 @@ func (s *Snapshot) link(p *policy.Policy) error {
 		if t.Policy != p {
 			continue
 		}
-		at := fmt.Sprintf("%s:%d:%d: table %s", p.Source, t.Config.At.Line, t.Config.At.Column, t.Table)
 		if root := t.Table.Root(); len(root.Secrets) == 0 && !root.Twin {
-			return fmt.Errorf("%s: no secret of the policy speaks of it, so it needs no protection", at)
+			return p.Misfit(t.Config.At, "table %s: no secret of the policy speaks of it, so it needs no protection",
+				t.Table)
 		}
 		if t.Table.Link == nil {
 			continue
@@ -108,7 +108,9 @@ func (s *Snapshot) link(p *policy.Policy) error {
 		theirs := s.Find(to.Schema, to.Name).Syntax.Columns
 		for _, k := range t.Table.Link.Keys {
 			if !slices.Contains(t.Syntax.Columns, k.Own) || !slices.Contains(theirs, k.To) {
-				return fmt.Errorf("%s: link: there are no columns %s of it and %s of %s", at, k.Own, k.To, to)
+				return p.Misfit(t.Config.At, "table %s: link: there are no columns %s of it and %s of %s", t.Table,
+					k.Own,
+					k.To, to)
 			}
 		}
 	}
@@ -155,8 +157,8 @@ func (s *Snapshot) namedApart() error {
 	for i, t := range s.Tables {
 		for _, o := range s.Tables[:i] {
 			if t.Table.Twin && o.Table.Twin && t.Table.Name == o.Table.Name {
-				return fmt.Errorf("%s:%d:%d: the tables %s and %s have the same name, and twins of a name are one: "+
-					"rename one of them", t.Policy.Source, t.Config.At.Line, t.Config.At.Column, o.Table, t.Table)
+				return t.Policy.Misfit(t.Config.At, "the tables %s and %s have the same name, and twins of a name "+
+					"are one: rename one of them", o.Table, t.Table)
 			}
 		}
 	}

@@ -197,9 +197,8 @@ func (t *Protected) notOfTheTwin(ctx context.Context, reader *upstream.Reader) (
 	}
 
 	if len(out.Numbers) != len(names) {
-		at := t.Config.Twin.At
-		return out, fmt.Errorf("%s:%d:%d: table %s: twin.drop names columns that it does not have",
-			t.Policy.Source, at.Line, at.Column, t.Table)
+		return out, t.Policy.Misfit(t.Config.Twin.At, "table %s: twin.drop names columns that it does not have",
+			t.Table)
 	}
 	return out, nil
 }

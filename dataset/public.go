@@ -34,8 +34,7 @@ func (s *Snapshot) loadPublic(ctx context.Context, reader *upstream.Reader) erro
 				continue
 			}
 			if err := s.publish(ctx, reader, p, pub); err != nil {
-				return fmt.Errorf("%s:%d:%d: public statistic %s: %w",
-					p.Source, pub.At.Line, pub.At.Column, pub.Name, err)
+				return p.Misfit(pub.At, "public statistic %s: %w", pub.Name, err)
 			}
 		}
 	}

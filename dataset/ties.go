@@ -43,15 +43,16 @@ func (t *Protected) secretAt(name string) policy.Position {
 }
 
 // Ties says, for the owner of the policies, which secrets are tied together.
-func (s *Snapshot) Ties() (out []string) {
+func (s *Snapshot) Ties() (out policy.Findings) {
 	for _, t := range s.Tables {
 		for _, tie := range t.ties {
 			at := t.secretAt(tie.B)
-			out = append(out, fmt.Sprintf("%s:%d:%d: dataset %s: the secrets %s and %s of %s are tied: %s. "+
-				"A pair of values of either is hidden as the other moves along with it; "+
-				"that both move on their own is hidden less well, or not at all. Where shares add up, "+
-				"write one secret with categories: in their place",
-				t.Policy.Source, at.Line, at.Column, t.Policy.Dataset, tie.A, tie.B, t.Table, tie.What))
+			out = append(out, policy.Finding{File: t.Policy.Source, Line: at.Line, Column: at.Column,
+				Message: fmt.Sprintf("dataset %s: the secrets %s and %s of %s are tied: %s. "+
+					"A pair of values of either is hidden as the other moves along with it; "+
+					"that both move on their own is hidden less well, or not at all",
+					t.Policy.Dataset, tie.A, tie.B, t.Table, tie.What),
+				Hint: "where shares add up, write one secret with categories: in their place"})
 		}
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 	"fugu/model"
 	"fugu/planner"
 	"fugu/sensitivity"
+	"fugu/test/nightly"
 	"fugu/test/pgcluster"
 	"fugu/upstream"
 )
@@ -50,7 +51,7 @@ func TestARowMoreChangesTheSlopesByNoMore(t *testing.T) {
 			before, bounds := slopesOf(m)
 			r := rand.New(rand.NewPCG(31, 32))
 			reached := make([]float64, len(slopesAt))
-			for range 60 {
+			for range nightly.Or(60, 25) {
 				var after [][]float64
 				withTwoMore(t, r, all, func() {
 					_, m := measure(t, reader, table, sql)

@@ -11,6 +11,7 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 
 	"fugu/internal/strictyaml"
@@ -21,6 +22,9 @@ type Finding = strictyaml.Finding
 
 // Findings is the error that Load and Parse return: everything that is wrong, one finding a line.
 type Findings = strictyaml.Findings
+
+// Misfit is an error about a place in a policy file, such as what a database has to say of what stands there.
+type Misfit = strictyaml.Misfit
 
 // Policy is one policy file, decoded and validated.
 type Policy struct {
@@ -63,6 +67,11 @@ const (
 
 // Accepts reports whether the owner of the data accepts the assumption.
 func (p *Policy) Accepts(a Assumption) bool { return slices.Contains(p.Assume, a) }
+
+// Misfit is an error about what stands at a place in the policy's file, in the words of fmt.Errorf.
+func (p *Policy) Misfit(at Position, format string, args ...any) error {
+	return &Misfit{File: p.Source, At: at, Err: fmt.Errorf(format, args...)}
+}
 
 // MayAsk reports whether the authenticated user may ask about the policy's tables.
 func (p *Policy) MayAsk(user string) bool {

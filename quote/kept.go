@@ -46,6 +46,8 @@ type Stored struct {
 	Past    *Past `json:",omitempty"` // what it was computed from; nil: it was drawn
 
 	Evidence *Evidence `json:",omitempty"` // what estimates take from it; nil: the policy has none
+
+	Policy string `json:",omitempty"` // the fingerprint of the policy that it was given under; empty: older than this
 }
 
 // Evidence is what a release tells of query vectors, beside its values: which they are, by Bound.Vector of each

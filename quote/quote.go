@@ -45,7 +45,7 @@ type Quote struct {
 
 // Encode makes the bytes that the ledger keeps.
 func (m *Quote) Encode(r mechanism.Release, of *Kept) ([]byte, error) {
-	s := Stored{Index: m.Index, Public: m.Public, Of: of}
+	s := Stored{Index: m.Index, Public: m.Public, Of: of, Policy: m.policy}
 	if m.Width > 0 {
 		s.Evidence = m.evidence()
 		var err error

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -241,6 +240,26 @@ func CheckReader(
 	return findings(ctx, conn, sql, tables)
 }
 
+// CheckPlainRows looks, with the guest's own connection, whether it can read the references whose rows a policy offers
+// in the place of protected ones. They are ordinary tables to it, so that nothing is shown where it cannot.
+func CheckPlainRows(ctx context.Context, config *pgconn.Config, references []string) ([]Finding, error) {
+	if len(references) == 0 {
+		return nil, nil
+	}
+	conn, err := connect(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	const sql = `SELECT format('plain_rows: reference, and the guest cannot read %s', w.t),
+	    format('GRANT USAGE ON SCHEMA %1$I TO %2$I; GRANT SELECT ON %3$s TO %2$I; or leave plain_rows out.', ns.nspname,
+	      current_user, w.t)
+	  FROM unnest($1::text[]) AS w(t) JOIN pg_namespace ns ON ns.nspname = (parse_ident(w.t))[1]
+	    JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = (parse_ident(w.t))[2]
+	  WHERE NOT has_schema_privilege(ns.oid, 'USAGE') OR NOT has_table_privilege(c.oid, 'SELECT')`
+	return findings(ctx, conn, sql, references)
+}
+
 // Superuser reports whether the guest's sessions begin with a superuser's powers. It is for where nothing is protected.
 func Superuser(ctx context.Context, config *pgconn.Config) (super bool, err error) {
 	conn, err := connect(ctx, config)
@@ -284,9 +303,17 @@ func Hole(found []Finding) error {
 	if len(found) == 0 {
 		return nil
 	}
-	lines := make([]string, len(found))
-	for i, f := range found {
+	return Holes(found)
+}
+
+// Holes is an error that holds everything that forbids serving.
+type Holes []Finding
+
+// Error is all of them, each on two lines.
+func (h Holes) Error() string {
+	lines := make([]string, len(h))
+	for i, f := range h {
 		lines[i] = f.String()
 	}
-	return errors.New(strings.Join(lines, "\n"))
+	return strings.Join(lines, "\n")
 }

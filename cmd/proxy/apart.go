@@ -5,20 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"fugu/dataset"
 	"fugu/pipeline"
 	"fugu/policy"
-	"fugu/twin/build"
-	"fugu/twin/margin"
 	"fugu/upstream"
 )
 
@@ -92,17 +87,19 @@ func (h *house) standApart(ctx context.Context) error {
 func (h *house) twinsOnly() error {
 	for _, p := range h.policies {
 		for _, t := range p.Tables {
-			where := fmt.Sprintf("%s:%d:%d: table %s", p.Source, t.At.Line, t.At.Column, t.Qualified())
 			if t.Answers != policy.FromTwin {
-				return fmt.Errorf("%s is answered with noise, so that it would have to be where the guests are, and "+
+				return p.Misfit(t.At, "table %s is answered with noise, so that it would have to be where the guests "+
+					"are, and "+
 					"with upstream.twins nothing that is protected is there: give the table a policy of its own, and "+
-					"serve that with another fugu that has no upstream.twins, on the same ledger in PostgreSQL", where)
+					"serve that with another fugu that has no upstream.twins, on the same ledger in PostgreSQL",
+					t.Qualified())
 			}
 			if t.Twin.Rows != policy.ShowRows {
-				return fmt.Errorf("%s: the policy lets no rows of its twin be listed, and with upstream.twins Fugu "+
+				return p.Misfit(t.At, "table %s: the policy lets no rows of its twin be listed, and with "+
+					"upstream.twins Fugu "+
 					"looks at no statement, so that nothing would keep anybody to aggregates: "+
 					"write twin: {rows: shown}, or leave upstream.twins out, "+
-					"and the twin is built beside its table, in the schema fugu_twin", where)
+					"and the twin is built beside its table, in the schema fugu_twin", t.Qualified())
 			}
 		}
 	}
@@ -115,8 +112,8 @@ func (h *house) oneOfEach() error {
 	for _, p := range h.policies {
 		for _, t := range p.Tables {
 			if other, twice := seen[t.Qualified()]; twice {
-				return fmt.Errorf("%s:%d:%d: table %s is a table of %s, too, and their twins are in one database",
-					p.Source, t.At.Line, t.At.Column, t.Qualified(), other)
+				return p.Misfit(t.At, "table %s is a table of %s, too, and their twins are in one database",
+					t.Qualified(), other)
 			}
 			seen[t.Qualified()] = p.Dataset
 		}
@@ -278,105 +275,4 @@ func (h *house) sayApart(beside []string) {
 		h.notes = append(h.notes, fmt.Sprintf("the twin of %s.%s is not built: run fugu twin build, and then have "+
 			"serve reload (SIGHUP)", t.Schema, t.Name))
 	}
-}
-
-// checkApart prints, in the place of what check says of tables that Fugu watches, what there is of their twins.
-func (h *house) checkApart(ctx context.Context, stdout io.Writer) error {
-	for _, note := range h.notes {
-		fmt.Fprintf(stdout, "   note: %s\n", note)
-	}
-	for _, p := range h.policies {
-		fmt.Fprintf(stdout, "%s dataset %s: %s, twins in a database of their own, %s\n", green(stdout, "ok"), p.Dataset,
-			numbered(len(p.Tables), "table"), numbered(len(p.Secrets), "secret"))
-		for _, t := range p.Tables {
-			if t.Link == nil {
-				fmt.Fprintf(stdout, "   twin of %s: its price is epsilon %v, delta %v, once, assuming "+
-					"%s\n", t.Qualified(), p.Privacy.Epsilon, p.Privacy.Delta, policy.Exchangeable)
-			}
-		}
-	}
-	if h.config.Upstream.Keeper == "" {
-		fmt.Fprintln(stdout, "warning: upstream.keeper is missing: twins cannot be built")
-		return nil
-	}
-	return h.checkSource(ctx, stdout)
-}
-
-// checkSource prints what in the protected tables' catalog may break what their twins rest on, and what who builds
-// lacks.
-func (h *house) checkSource(ctx context.Context, stdout io.Writer) error {
-	keeper, err := pgx.Connect(ctx, string(h.config.Upstream.Keeper))
-	if err != nil {
-		return fmt.Errorf("connecting as upstream.keeper: %w", err)
-	}
-	defer func() { _ = keeper.Close(context.WithoutCancel(ctx)) }()
-
-	var all []string
-	for _, p := range h.policies {
-		family := []string{}
-		for _, t := range p.Tables {
-			family = append(family, dataset.Quoted(t.Qualified()))
-		}
-		all = append(all, family...)
-		for _, t := range p.Tables {
-			if t.Link == nil {
-				if _, err := margin.Of(p, t.Qualified()); err != nil {
-					return err
-				}
-			}
-			accepted := t.Twin.Unit != "" || t.Twin.IndependentRows || t.Link != nil
-			rows, _ := keeper.Query(ctx, "SELECT x.what FROM "+
-				"("+twinSuspicions+") AS x(n, what)", dataset.Quoted(t.Qualified()),
-				append([]string{}, t.Twin.Drop...), family, accepted)
-			found, err := pgx.CollectRows(rows, pgx.RowTo[string])
-			if err != nil {
-				return fmt.Errorf("looking at %s as upstream.keeper: %w", t.Qualified(), err)
-			}
-			for _, what := range found {
-				fmt.Fprintf(stdout, "warning: table %s: %s\n", t.Qualified(), what)
-			}
-			if t.Twin.Unit != "" {
-				fmt.Fprintf(stdout, "warning: %s\n", build.Subjects(p, t))
-			}
-		}
-	}
-
-	if err := h.checkKeeper(ctx, stdout, all, h.policies...); err != nil {
-		return err
-	}
-	return h.checkBuilder(ctx, stdout)
-}
-
-// checkBuilder prints what the role of upstream.twins lacks to make twins under their tables' names.
-func (h *house) checkBuilder(ctx context.Context, stdout io.Writer) error {
-	conn, err := pgx.Connect(ctx, string(h.config.Upstream.Twins))
-	if err != nil {
-		return fmt.Errorf("connecting as upstream.twins: %w", err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-
-	schemas := []string{"fugu_twin"}
-	for _, p := range h.policies {
-		for _, t := range p.Tables {
-			if !slices.Contains(schemas, t.Schema) {
-				schemas = append(schemas, t.Schema)
-			}
-		}
-	}
-
-	const lacks = `SELECT CASE WHEN n.oid IS NULL
-	    THEN format('upstream.twins cannot make the schema %I; GRANT CREATE ON DATABASE %I TO %I;',
-	      s, current_database(), current_user)
-	    ELSE format('upstream.twins cannot make tables in the schema %I; GRANT CREATE, USAGE ON SCHEMA %1$I TO %I;',
-	      s, current_user) END
-	  FROM unnest($1::text[]) AS s LEFT JOIN pg_namespace n ON n.nspname = s
-	  WHERE CASE WHEN n.oid IS NULL THEN NOT has_database_privilege(current_database(), 'CREATE')
-	    ELSE NOT has_schema_privilege(n.oid, 'CREATE') END`
-
-	rows, _ := conn.Query(ctx, lacks, schemas)
-	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	for _, f := range found {
-		fmt.Fprintf(stdout, "warning: %s\n", f)
-	}
-	return err
 }

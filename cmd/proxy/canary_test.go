@@ -42,6 +42,12 @@ var operators = regexp.MustCompile(`operators are answered" admin=(\S+)`)
 // page asks the address for operators for a page, as who has the token.
 func (c *child) page(t *testing.T, path string) (status int, text string) {
 	t.Helper()
+	return c.pageBy(t, http.DefaultClient, "http", path, operatorToken)
+}
+
+// pageBy asks the address for operators for a page, in a client's way; without a token: as anybody.
+func (c *child) pageBy(t *testing.T, client *http.Client, scheme, path, token string) (status int, text string) {
+	t.Helper()
 	var address string
 	eventually(t, "operators are answered", func() bool {
 		if m := operators.FindStringSubmatch(c.log.String()); m != nil {
@@ -49,12 +55,14 @@ func (c *child) page(t *testing.T, path string) (status int, text string) {
 		}
 		return address != ""
 	})
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, scheme+"://"+address+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+operatorToken)
-	response, err := http.DefaultClient.Do(r)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"fugu/test/adult"
 	"fugu/test/patient"
@@ -71,7 +75,11 @@ func TestTwinIsServed(t *testing.T) {
 	expect(t, exitOK, "adult", "twin", "build", "-c", path)
 	expect(t, exitOK, "twin of public.adult: is built", "check", "-c", path)
 
-	proxy, err := startChild(t, path)
+	token := filepath.Join(filepath.Dir(path), "admin.token")
+	if err := os.WriteFile(token, []byte(operatorToken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	proxy, err := startChild(t, path, "FUGU_ADMIN=127.0.0.1:0", "FUGU_ADMIN_TOKEN="+token)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,6 +96,25 @@ func TestTwinIsServed(t *testing.T) {
 	shows("SELECT count(*), count(DISTINCT sex), max(age) >= 80 FROM adult",
 		fmt.Sprintf("%d|2|t", data.Rows), "NOTICE:  public.adult is answered from its twin")
 	shows("SELECT fnlwgt FROM adult", `column "fnlwgt" does not exist`)
+	if _, metrics := proxy.page(t, "/metrics"); strings.Contains(metrics, `{kind="twin"} 0`) ||
+		!strings.Contains(metrics, `{kind="protected"} 0`) {
+		t.Errorf("statements on the twin are not counted as such:\n%s", metrics)
+	}
+
+	// What was prepared before a reload of the same policy goes on.
+	conn, err := pgx.Connect(t.Context(), alice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for range 2 {
+		var rows int64
+		err := conn.QueryRow(t.Context(), "SELECT count(*) FROM adult").Scan(&rows)
+		if err != nil || rows != data.Rows {
+			t.Errorf("%d rows, %v", rows, err)
+		}
+		proxy.reload(t)
+	}
 }
 
 // doubtful is a table with everything that may break the assumption of its twin.

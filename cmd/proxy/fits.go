@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,7 +16,7 @@ import (
 // them would not be true, and what the policy takes back (a column, a range) would go on being answered. They are
 // looked at as the guest, who may read their list; serve is never the keeper.
 func (h *house) twinsFit(ctx context.Context) error {
-	var found []string
+	var found []error
 	for _, p := range h.policies {
 		if !slices.ContainsFunc(p.Tables, func(t policy.Table) bool { return t.Answers == policy.FromTwin }) {
 			continue
@@ -34,15 +33,11 @@ func (h *house) twinsFit(ctx context.Context) error {
 		}
 		found = append(found, misfits...)
 	}
-
-	if len(found) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(found, "\n"))
+	return errors.Join(found...)
 }
 
 // misfits are those of one policy.
-func (h *house) misfits(ctx context.Context, r *room, p *policy.Policy) ([]string, error) {
+func (h *house) misfits(ctx context.Context, r *room, p *policy.Policy) ([]error, error) {
 	config, err := pgx.ParseConfig(string(h.config.Upstream.Guest))
 	if err != nil {
 		return nil, fmt.Errorf("reading upstream.guest: %w", err)

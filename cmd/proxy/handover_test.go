@@ -187,13 +187,29 @@ func TestRestartsUnderLoad(t *testing.T) {
 	})
 }
 
-// A successor that does not come up changes nothing: the proxy goes on, and another one can come later.
+// A successor that does not come up changes nothing: the proxy goes on, and another one can come later. The service
+// manager is told which process it is to watch.
 func TestSuccessorFails(t *testing.T) {
-	path := setting(t)
-	c, err := startChild(t, path)
+	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"),
+		Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer manager.Close()
+	told := func(pid int) {
+		t.Helper()
+		text := make([]byte, 100)
+		n, err := manager.Read(text)
+		if want := fmt.Sprintf("MAINPID=%d\nREADY=1", pid); err != nil || string(text[:n]) != want {
+			t.Errorf("the service manager is told %q, %v; want %q", text[:n], err, want)
+		}
+	}
+	path := setting(t)
+	c, err := startChild(t, path, "NOTIFY_SOCKET="+manager.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	told(c.Process.Pid)
 	session, once := c.connect(t), func() {
 		t.Helper()
 		other := c.connect(t)
@@ -224,6 +240,7 @@ func TestSuccessorFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := c.succeed(t, c.Process.Pid)
+	told(next)
 	once()
 	if _, err := session.Exec(t.Context(), "SELECT 1"); err != nil {
 		t.Error(err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"fugu/ledger"
 	"fugu/policy"
@@ -23,9 +22,9 @@ func oneWayOnly(ctx context.Context, l ledger.Ledger, policies []*policy.Policy)
 				return err
 			}
 			if drawn {
-				return fmt.Errorf("%s: table %s: a twin of it was drawn, says the ledger, "+
+				return p.Misfit(t.At, "table %s: a twin of it was drawn, says the ledger, "+
 					"and beside a twin noise on answers hides less than it claims; "+
-					"write answers: twin, or protect a table of other rows under another name", p.Source, t.Qualified())
+					"write answers: twin, or protect a table of other rows under another name", t.Qualified())
 			}
 		}
 	}

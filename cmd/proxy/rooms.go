@@ -156,7 +156,7 @@ func (h *house) named(r *room, found []upstream.Finding) []upstream.Finding {
 // roomGrants are the holes in one database, and what may be one.
 func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, warnings []upstream.Finding, err error) {
 	var protected []upstream.Protected
-	var references []string
+	var references, plain []string
 	for _, p := range r.policies {
 		for _, t := range p.Tables {
 			protected = append(protected, upstream.Protected{Schema: t.Schema, Name: t.Name})
@@ -165,6 +165,9 @@ func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, war
 			}
 			if t.Reference.Name != "" {
 				references = append(references, dataset.Quoted(t.Reference))
+			}
+			if t.PlainRows == policy.ReferenceRows {
+				plain = append(plain, dataset.Quoted(t.Reference))
 			}
 		}
 	}
@@ -190,8 +193,13 @@ func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, war
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", who, err)
 		}
+		blind, err := upstream.CheckPlainRows(ctx, guest, plain)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", who, err)
+		}
 		add(&holes, found)
 		add(&warnings, suspicious)
+		add(&warnings, blind)
 	}
 
 	reader, err := pgconn.ParseConfig(string(h.config.Upstream.Reader))

@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 
 	"github.com/jackc/pgx/v5"
 
@@ -28,7 +27,8 @@ func (w *twins) export(ctx context.Context, conn *pgx.Conn, file string, stdout,
 	}
 	defer dump.discard()
 
-	e := build.Exporter{Conn: conn, Apart: w.apart(), Fugu: version(), Progress: buildProgress(stderr, p.Dataset)}
+	e := build.Exporter{Conn: conn, Apart: w.apart(), Fugu: built().String(), Progress: buildProgress(stderr,
+		p.Dataset)}
 	certificate, err := e.Export(ctx, p, dump)
 	if err != nil {
 		return err
@@ -142,19 +142,4 @@ func (w *whole) discard() {
 		_ = w.file.Close()
 		_ = os.Remove(w.file.Name())
 	}
-}
-
-// version is that of the program, as Go has built it.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	out := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			out += " " + s.Value
-		}
-	}
-	return out
 }

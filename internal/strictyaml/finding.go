@@ -67,6 +67,21 @@ func (fs Findings) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Misfit is an error about what stands at a place in a file, such as what a database has to say of it.
+type Misfit struct {
+	File string
+	At   Position
+	Err  error
+}
+
+// Error is the place and the error.
+func (m *Misfit) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %v", m.File, m.At.Line, m.At.Column, m.Err)
+}
+
+// Unwrap is the error without its place.
+func (m *Misfit) Unwrap() error { return m.Err }
+
 // Report collects what is wrong with one file.
 type Report struct {
 	File string

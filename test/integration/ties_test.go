@@ -55,7 +55,7 @@ func TestTiedSecrets(t *testing.T) {
 			t.Errorf("%s: %v", c.predicate, err)
 			continue
 		}
-		if told := strings.Join(snapshot.Ties(), "\n"); !strings.Contains(told, c.told) || c.told == "" && told != "" {
+		if told := snapshot.Ties().Error(); !strings.Contains(told, c.told) || c.told == "" && told != "" {
 			t.Errorf("%s: told %q, want %q", c.predicate, told, c.told)
 		}
 	}

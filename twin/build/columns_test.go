@@ -216,7 +216,7 @@ func TestColumnsChange(t *testing.T) {
 		text := strings.Replace(personsPolicy, "0.3,", step.epsilon+",", 1)
 		w.policy = policies.Load(t, text)
 		misfits, err := build.Misfits(t.Context(), w.admin, false, w.policy)
-		if err != nil || len(misfits) != 1 || !strings.Contains(misfits[0], "free") {
+		if err != nil || len(misfits) != 1 || !strings.Contains(misfits[0].Error(), "free") {
 			t.Errorf("epsilon %s: misfits %q, %v", step.epsilon, misfits, err)
 		}
 		r := w.build(build.Options{})

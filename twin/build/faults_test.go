@@ -22,11 +22,11 @@ func planted(t *testing.T, fault *bool) {
 	t.Cleanup(func() { *fault = false })
 }
 
-// The test of the law rejects builds with a fault: 250 of them, at its own false alarm.
+// The test of the law rejects builds with a fault: as many as it looks at, at its own false alarm.
 func TestFaultyBuildsAreNotOfTheLaw(t *testing.T) {
 	patient.Test(t)
 	w := newWorld(t, "faulty", small, fmt.Sprintf(smallPolicy, 1., 0.))
-	const n = 250
+	n := lawBuilds()
 	for name, fault := range map[string]*bool{"one row more": &hook.TwinOneMore, "weights of N": &hook.TwinOfCounts,
 		"table order": &hook.TwinTableOrder} {
 		t.Run(name, func(t *testing.T) {
@@ -42,16 +42,16 @@ func TestFaultyBuildsAreNotOfTheLaw(t *testing.T) {
 }
 
 // Faults of the noise show in a table whose range leaves it room: of twelve rows three are of the class, and two to
-// nine may be. The noise is at most 3 rows; of 250 draws without that bound 21 are expected to be outside of it, and of
-// those that no clamping follows 43 to be below the range. A build that stops because its counts are not of the law
-// counts as found.
+// nine may be. The noise is at most 3 rows; of n draws without that bound .084n are expected to be outside of it, and
+// of those that no clamping follows .17n to be below the range. A build that stops because its counts are not of the
+// law counts as found.
 func TestFaultyNoiseIsNotOfTheLaw(t *testing.T) {
 	patient.Test(t)
 	table := strings.NewReplacer("i <= 4", "i <= 3", "(1, 7)", "(1, 12)").Replace(small)
 	text := strings.NewReplacer("rows: 7", "rows: 12", "from: 0.29, to: 0.71, within: 0.14",
 		"from: 0.16, to: 0.76, within: 0.084").Replace(smallPolicy)
 	w := newWorld(t, "faulty_noise", table, fmt.Sprintf(text, .5, .1))
-	const n = 250
+	n := lawBuilds()
 	expected := lawOf(t, w.policy, "abc", "defghijkl")
 
 	p, bins := distance(expected, seven(t, w, n), n)

@@ -26,7 +26,7 @@ import (
 //
 // It looks at the list of twins and at the catalog of the database where these are, as a guest may: at no row of a
 // twin, and at nothing of the protected tables. apart: twins stand under the tables' own names there.
-func Misfits(ctx context.Context, db *pgx.Conn, apart bool, p *policy.Policy) (found []string, err error) {
+func Misfits(ctx context.Context, db *pgx.Conn, apart bool, p *policy.Policy) (found []error, err error) {
 	type twinned struct {
 		policy.Table
 		family []policy.Table
@@ -65,8 +65,7 @@ func Misfits(ctx context.Context, db *pgx.Conn, apart bool, p *policy.Policy) (f
 			return nil, err
 		}
 		if why != "" {
-			found = append(found, fmt.Sprintf("%s:%d:%d: table %s: %s", p.Source, t.At.Line, t.At.Column, t.Qualified(),
-				why))
+			found = append(found, p.Misfit(t.At, "table %s: %s", t.Qualified(), why))
 		}
 	}
 	return found, nil

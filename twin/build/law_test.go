@@ -16,6 +16,7 @@ import (
 
 	"fugu/policy"
 	"fugu/test/forgetful"
+	"fugu/test/nightly"
 	"fugu/test/patient"
 	"fugu/test/policies"
 	"fugu/twin"
@@ -171,13 +172,16 @@ func (w *world) shown() outcome {
 // falseAlarm is the chance with which a correct build would be rejected by each test, if its seeds were not fixed.
 const falseAlarm = 1e-6
 
+// lawBuilds is how many builds are held against their law: by day as many as every fault that is planted needs to be
+// found, at the same false alarm.
+func lawBuilds() int { return nightly.Or(250, 160) }
+
 // What a build on PostgreSQL shows has the law of package twin, which its own tests hold to the theorem exhaustively:
-// how many rows of each class, and which rows. n = 250 builds with fixed seeds by each of two laws, Pearson's
-// chi-square.
+// how many rows of each class, and which rows. n builds with fixed seeds by each of two laws, Pearson's chi-square.
 func TestBuildFollowsTheLaw(t *testing.T) {
 	patient.Test(t)
 	w := newWorld(t, "seven", small, fmt.Sprintf(smallPolicy, 1., 0.))
-	const n = 250
+	n := lawBuilds()
 	for name, price := range map[string][2]float64{"pure": {1, 0}, "truncated": {4, .1}} {
 		w.policy = policies.Load(t, fmt.Sprintf(smallPolicy, price[0], price[1]))
 		p, bins := distance(law(t, w.policy), seven(t, w, n), n)

@@ -9,24 +9,24 @@ import (
 
 // Asked says for fugu check which columns of a table's twin are to be shown row by row, and warns where what a column
 // hides of a row shows in the row's other columns.
-func Asked(p *policy.Policy, t policy.Table) (lines []string) {
+func Asked(p *policy.Policy, t policy.Table) (shown, warnings []string) {
 	for _, c := range t.Twin.Columns {
 		if c.Obfuscate != nil {
-			lines = append(lines, fmt.Sprintf("   column %s of it is shown row by row: a value tells at most epsilon "+
+			shown = append(shown, fmt.Sprintf("column %s of it is shown row by row: a value tells at most epsilon "+
 				"%g of its own row, but for a chance of %g", c.Name, c.Obfuscate.Epsilon, c.Obfuscate.Delta))
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("   column %s of it is shown row by row: by itself it does not tell %s of a "+
+		shown = append(shown, fmt.Sprintf("column %s of it is shown row by row: by itself it does not tell %s of a "+
 			"row", c.Name, c.Transport.Hide))
 		for _, s := range p.Secrets {
 			if s.Name == c.Transport.Hide && s.Table == t.Qualified() && tells(t, s.Proportion) {
-				lines = append(lines, fmt.Sprintf("warning: table %s: column %s is to hide %s of a row, and the twin "+
+				warnings = append(warnings, fmt.Sprintf("table %s: column %s is to hide %s of a row, and the twin "+
 					"shows the columns that %s is a condition on: drop one of these", t.Qualified(), c.Name, s.Name,
 					s.Name))
 			}
 		}
 	}
-	return lines
+	return shown, warnings
 }
 
 // tells reports whether the columns of a twin may show of a row whether a condition holds: none that it reads is

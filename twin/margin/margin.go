@@ -64,7 +64,7 @@ func Of(p *policy.Policy, table policy.QualifiedName) (*twin.Public, error) {
 }
 
 func at(p *policy.Policy, pub policy.Public, err error) error {
-	return fmt.Errorf("%s:%d:%d: public statistic %s: %w", p.Source, pub.At.Line, pub.At.Column, pub.Name, err)
+	return p.Misfit(pub.At, "public statistic %s: %w", pub.Name, err)
 }
 
 // OfTwin reports whether a public statistic may speak of a table that has a twin: it does not, if all relations that it

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"fugu/test/certs"
+)
+
+// Operators are answered over HTTPS, with the certificate of clients, a token that may be changed, and the word of a
+// policy that could not be loaded; while the last clients are waited for the proxy says that it is not ready.
+func TestOperators(t *testing.T) {
+	path := setting(t, "  method: trust\n", "  method: trust\ntls:\n  certificate: server.crt\n  key: server.key\n",
+		"ledger:", "admin: 127.0.0.1:0\nadmin_token: admin.token\nadmin_tls: require\nledger:")
+	dir := filepath.Dir(path)
+	authority := certs.NewAuthority(t, x509.ECDSAWithSHA256)
+	authority.Issue(t, "localhost").Write(t, dir, "server")
+	certs.Write(t, dir, "admin.token", []byte(operatorToken))
+	c, err := startChild(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(authority.PEM)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: "localhost"}}}
+	status := func(page, token string) int {
+		t.Helper()
+		got, _ := c.pageBy(t, client, "https", page, token)
+		return got
+	}
+
+	for _, k := range []struct {
+		page, token string
+		want        int
+	}{{"/healthz", "", 200}, {"/readyz", "", 200}, {"/metrics", "", 401}, {"/metrics", operatorToken, 200}} {
+		if got := status(k.page, k.token); got != k.want {
+			t.Errorf("%s with %q: %d, want %d", k.page, k.token, got, k.want)
+		}
+	}
+	if got, _ := c.pageBy(t, http.DefaultClient, "http", "/healthz", ""); got != http.StatusBadRequest {
+		t.Errorf("in the clear: %d", got)
+	}
+
+	// A policy that is wrong is told to who has the token; another token is taken over with it.
+	file := filepath.Join(dir, "adult.policy.yaml")
+	policy, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certs.Write(t, dir, "adult.policy.yaml", []byte(strings.Replace(string(policy), "version: 1", "version: one", 1)))
+	other := strings.Repeat("f", 32)
+	certs.Write(t, dir, "admin.token", []byte(other))
+	if c.reload(t) {
+		t.Fatal("a wrong policy was taken over")
+	}
+	if got, text := c.pageBy(t, client, "https", "/readyz", other); got != 200 ||
+		!strings.Contains(text, "failed  policies: not loaded") || !strings.Contains(text, "adult.policy.yaml:") {
+		t.Errorf("%d: %s", got, text)
+	}
+	if got := status("/metrics", operatorToken); got != 401 {
+		t.Errorf("with the token of before: %d", got)
+	}
+
+	// It drains as long as somebody is at work.
+	session := c.connect(t)
+	done := make(chan error, 1)
+	go func() {
+		_, err := session.Exec(t.Context(), "SELECT pg_sleep(10)")
+		done <- err
+	}()
+	eventually(t, "the statement runs", func() bool {
+		var n int
+		row := c.connect(t).QueryRow(t.Context(),
+			"SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(10)' AND state = 'active'")
+		return row.Scan(&n) == nil && n > 0
+	})
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it says that it is not ready", func() bool { return status("/readyz", "") == 503 })
+	if err := <-done; err != nil {
+		t.Errorf("the statement that was waited for: %v", err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}

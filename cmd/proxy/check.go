@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	fitting "fugu/fit"
+	"fugu/internal/finding"
+	"fugu/policy"
+	"fugu/privacy"
+	"fugu/quote"
+	"fugu/upstream"
+)
+
+// check reads everything that serve would, and reports.
+func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	asJSON := false
+	_, path, err := flags("check", args, stderr, func(fs *flag.FlagSet) {
+		fs.BoolVar(&asJSON, "json", false, "print JSON")
+	})
+	if err != nil {
+		return err
+	}
+	f := &findings{config: path}
+	f.fail(f.look(ctx))
+	return f.tell(stdout, stderr, asJSON)
+}
+
+// look finds all there is to say of a configuration; the error is what serve would not start with.
+func (f *findings) look(ctx context.Context) error {
+	h, err := open(ctx, f.config)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+
+	// All that serve would read is read before anything is said: what serve would not start with is the result.
+	if err := h.twinsFit(ctx); err != nil {
+		return err
+	}
+	door, err := openDoor(h.config, false)
+	if err != nil {
+		return err
+	}
+	if err := h.takeOver(ctx); err != nil {
+		return err
+	}
+	if err := h.openLedger(ctx, false); err != nil && len(h.policies) > 0 {
+		return err
+	}
+
+	for _, w := range door.warnings {
+		f.add(finding.Warning, f.setting("auth"), w, "", "")
+	}
+	for _, w := range h.warnings {
+		f.grants(w)
+	}
+	for _, r := range h.rooms {
+		for _, w := range r.snapshot.Ties() {
+			at := of{file: w.File, at: policy.Position{Line: w.Line, Column: w.Column}}
+			f.add(finding.Warning, at, w.Message, "", w.Hint)
+		}
+	}
+
+	if h.twinsApart() {
+		return h.checkApart(ctx, f)
+	}
+	if len(h.rooms) > 1 {
+		for _, r := range h.rooms {
+			f.add(finding.OK, of{}, fmt.Sprintf("database %q: policies: %d", r.database, len(r.policies)), "", "")
+		}
+	}
+
+	for _, p := range h.policies {
+		if err := h.checkDataset(ctx, f, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grants takes in what the databases say of the roles of the configuration.
+func (f *findings) grants(w upstream.Finding) {
+	f.add(finding.Warning, f.setting("upstream"), w.Message, "", w.Hint)
+}
+
+// checkDataset says what one policy means for its dataset, and what its owner should know of it.
+func (h *house) checkDataset(ctx context.Context, f *findings, p *policy.Policy) error {
+	hasNoise := slices.ContainsFunc(p.Tables, noisy)
+
+	// What is in the policy, and what is believed because it says so.
+	f.add(finding.OK, f.under(p, "dataset"), fmt.Sprintf("dataset %s: %s, %s", p.Dataset,
+		numbered(len(p.Tables), "protected table"), numbered(len(p.Secrets), "secret")), "", "")
+	for _, d := range p.Declared {
+		f.add(finding.Note, f.in(p, d.At),
+			fmt.Sprintf("the model of %s is declared (%s), and believed as it stands: %s",
+				d.Name, fitting.Brief(d.Statement.SQL), d), "", "")
+	}
+	for _, s := range p.Public {
+		f.add(finding.Note, f.in(p, s.At), fmt.Sprintf("the policy says that everybody knows %s: %s: %s", s.Name,
+			fitting.Brief(s.Statement.SQL), s), "", "")
+	}
+	if len(p.Secrets) > 0 && hasNoise {
+		what, why, fix := knownTotals(p)
+		f.add(finding.Note, f.under(p, "public"), what, why, fix)
+	}
+	if err := h.checkTwins(ctx, f, p); err != nil {
+		return err
+	}
+	if p.Privacy.Composition == policy.Jointly {
+		f.add(finding.Note, f.under(p, "privacy", "composition"), "composition is joint: answers count the randomness "+
+			"of the rows once, all together; counts, sums and averages alone are answered", "", "")
+	}
+
+	// Where the reference is not what the policy takes it for.
+	if err := h.checkReference(ctx, f, p); err != nil {
+		return err
+	}
+	if err := h.checkRows(ctx, f, p); err != nil {
+		return err
+	}
+
+	// What answers will cost, and which there will not be.
+	f.budget(p)
+	snapshot := h.room(p.Database).snapshot.Snapshot
+	for _, what := range unanswerable(snapshot, p) {
+		f.add(finding.Warning, f.under(p, "privacy"), fmt.Sprintf("dataset %s: %s", p.Dataset, what), "", "")
+	}
+	for _, why := range withoutBounds(p) {
+		f.add(finding.Note, f.under(p, "privacy"), "percentiles and DISTINCT are refused: "+why, "", "")
+	}
+	for _, what := range quote.Uncertified(snapshot, p) {
+		f.add(finding.Warning, f.under(p, "assume"), what, "", "")
+	}
+	for _, t := range p.Tables {
+		if d := only(snapshot, t); d != nil {
+			f.add(finding.Note, f.in(p, t.At), fmt.Sprintf("%s answers one statement, and no other: that of the "+
+				"model %s, "+
+				"which is declared by samples", t.Qualified(), d.Name), "", "")
+		}
+	}
+	coupled := func(t policy.Table) bool { return noisy(t) && t.Link == nil && only(snapshot, t) == nil }
+	if !p.Accepts(policy.Translation) && slices.ContainsFunc(p.Tables, coupled) {
+		f.add(finding.Note, f.under(p, "assume"), "the assumption translation is not accepted, so noise rests on "+
+			"bounds "+
+			"for coupled datasets: there is more of it, and secret means are refused", "", "")
+	}
+	return h.forecast(ctx, f, p)
+}
+
+// checkReference notes rows of the reference that are in no group, or that stand in it more than once, joins of which
+// it says too little, and what becomes of epsilon if it misleads.
+func (h *house) checkReference(ctx context.Context, f *findings, p *policy.Policy) error {
+	room := h.room(p.Database)
+	outside, err := room.snapshot.Undeclared(ctx, p, room.reader)
+	if err != nil {
+		return err
+	}
+	for _, u := range outside {
+		f.add(finding.Note, f.table(p, u.Table), fmt.Sprintf("%d of the %d rows of %s's reference have a value of %s "+
+			"outside of its group_by", u.Rows, u.Of, u.Table, u.Column), "such rows are in no group of it",
+			"add their values to the domain, unless their presence is sensitive")
+	}
+	repeated, err := room.snapshot.Repeated(ctx, p, room.reader)
+	if err != nil {
+		return err
+	}
+	for _, r := range repeated {
+		f.add(finding.Note, f.table(p, r.Table), fmt.Sprintf("%d of the %d rows of %s's reference have a key (%s) "+
+			"that "+
+			"stands there more than once", r.Rows, r.Of, r.Table, r.Columns),
+			"several rows of one subject are taken for independent ones, and the model for surer than it is",
+			"give one row of each subject")
+	}
+	joined, err := room.snapshot.Joined(ctx, p, room.reader)
+	if err != nil {
+		return err
+	}
+	for _, j := range joined {
+		f.add(finding.Note, f.table(p, j.Table.String()), fmt.Sprintf("joins of %s with %s over %s have noise for "+
+			"whatever that could say of %d values, whoever may write to it", j.Table, j.To, j.Columns, j.Values), "",
+			fmt.Sprintf("copy the columns by which statements group or select into %s and its reference", j.Table))
+	}
+
+	// What becomes of the promise if the reference is not the truth, and what it costs to promise that, too.
+	misled, err := fitting.Misled(ctx, room.snapshot.Snapshot, room.reader, p)
+	if err != nil {
+		return err
+	}
+	for _, what := range misled {
+		f.add(finding.Note, f.under(p, "privacy", "estimation"), what, "", "")
+	}
+	return nil
+}
+
+// table is where a policy has a table, by the name that it goes by in findings.
+func (f *findings) table(p *policy.Policy, name string) of {
+	for _, t := range p.Tables {
+		if t.Qualified().String() == name {
+			return f.in(p, t.At)
+		}
+	}
+	return f.under(p, "tables")
+}
+
+// knownTotals says what Fugu cannot find out: who knows a total of the table exactly sees by an answer beside it what
+// the noise was, and takes it off the rest.
+func knownTotals(p *policy.Policy) (what, why, fix string) {
+	const belongs = "every total of a protected table that an analyst may know exactly belongs under public"
+	why = "answers beside such a total give the secret away (docs/threat-model.md)"
+	if len(p.Public) == 0 {
+		return "the policy declares no public statistics: " + belongs, why, ""
+	}
+	return belongs, why, ""
+}
+
+// budget says who shares in a policy's budget, and what its renewal gives up.
+func (f *findings) budget(p *policy.Policy) {
+	b := p.Privacy.Budget
+	of := func(b privacy.Budget) string {
+		return fmt.Sprintf("epsilon %v, delta %v", float64(b.Epsilon), float64(b.Delta))
+	}
+	at := f.under(p, "privacy", "budget")
+	note := func(format string, args ...any) { f.add(finding.Note, at, fmt.Sprintf(format, args...), "", "") }
+	note("the budget of everybody together is %s", of(privacy.Budget{Epsilon: b.Epsilon, Delta: b.Delta}))
+	if s := b.Shares; s != nil {
+		for _, u := range s.Users {
+			note("share of user %q below it: %s", u.Name, of(u.Limit))
+		}
+		for _, g := range s.Groups {
+			note("share of group %q (%s) below it: %s", g.Name, strings.Join(g.Members, ", "), of(g.Limit))
+		}
+		if s.Default != nil {
+			note("share of each other user below it: %s", of(*s.Default))
+		}
+	} else if b.Per == policy.PerUser {
+		note("budget.per is user: each user has an account of his own below it, and no more than it")
+	}
+	if gives := b.Renewal(); gives != "" {
+		f.add(finding.Warning, f.under(p, "privacy", "budget", "renew"), fmt.Sprintf("dataset %s: %s", p.Dataset,
+			gives),
+			"", "")
+	}
+	if p.Epoch.Label != "" {
+		f.add(finding.Note, f.under(p, "epoch"), fmt.Sprintf("the data are those of epoch %s, drawn %sly of any before",
+			p.Epoch.Label, p.Epoch.Draw), "", "")
+	}
+}

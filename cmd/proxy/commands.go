@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// command is one of fugu's commands. Help, the completion of shells and the manual page are made of this table.
+type command struct {
+	name string
+	run  func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+	uses []use
+}
+
+// use is one way to call a command.
+type use struct {
+	words string // behind the command's name: subcommand, arguments in capitals, flags that it cannot do without
+	does  string
+	alone bool // it reads no configuration
+}
+
+// commands are all of them, in the order in which they are needed.
+func commands() []command {
+	return []command{
+		{"init", initialize, []use{{"DATABASE-URL", "propose a policy, configuration and grants for tables of a " +
+			"database, and write them", true}}},
+		{"check", check, []use{{"", "check configuration, policies, grants and references, and say what is wrong",
+			false}}},
+		{"serve", serve, []use{{"", "answer clients", false}}},
+		{"user", userCommand, []use{{"add NAME", "give a user a password", false}}},
+		{"twin", twinCommand, []use{
+			{"build [DATASET...]", "make the twins that policies ask for", false},
+			{"preview [DATASET...]", "show what they would be", false},
+			{"show", "show those that there are", false},
+			{"drop [DATASET...]", "drop them", false},
+			{"export [DATASET] FILE", "write twins as SQL for somebody who never sees the proxy, and a certificate",
+				false}}},
+		{"preview", preview, []use{{`"SQL"`, "show F, mechanism, noise and interval for several epsilon; spends " +
+			"nothing", false}}},
+		{"fit", fit, []use{{"", "prepare models from the references, and report how well they fit", false}}},
+		{"budget", budget, []use{
+			{"", "show what is left of every budget", false},
+			{"show DATASET", "everything about one: last charges, resets, refusals", false},
+			{"reset DATASET -reason TEXT", "have a dataset's budgets begin anew; audited, and says what that gives up",
+				false}}},
+		{"epoch", epoch, []use{{"advance DATASET -reason TEXT", "say that the tables hold other data: stored answers " +
+			"end", false}}},
+		{"audit", auditing, []use{
+			{"verify", "verify the ledger and its audit chain", false},
+			{"export", "verify it, and print the chain", false}}},
+		{"ledger", ledgerCommand, []use{
+			{"backup FILE", "copy the ledger, while proxies use it", false},
+			{"export FILE", "write a whole ledger as lines of JSON", false},
+			{"import FILE", "make a ledger of what another store exported", false},
+			{"compact -before DATE -reason TEXT", "drop the content of old answers; who asks again is charged again",
+				false}}},
+		{"schema", schema, []use{
+			{"policy", "print the JSON Schema of policy files, for editors", true},
+			{"config", "print that of fugu.yaml", true}}},
+		{"completion", completion, []use{
+			{"bash", "print what a shell completes commands by", true}, {"zsh", "the same for zsh", true},
+			{"fish", "the same for fish", true}}},
+		{"man", manual, []use{{"", "print the manual page, in roff", true}}},
+		{"version", version, []use{{"", "print the version", true}}},
+	}
+}
+
+// commandOf finds one by its name.
+func commandOf(name string) (command, bool) {
+	all := commands()
+	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
+	if i < 0 {
+		return command{}, false
+	}
+	return all[i], true
+}
+
+// subcommand is the first of a use's words, where that is no argument.
+func (u use) subcommand() string {
+	word, _, _ := strings.Cut(u.words, " ")
+	if strings.ToLower(word) != word || strings.ContainsAny(word, `"[-`) {
+		return ""
+	}
+	return word
+}
+
+// call is a use as it is typed.
+func (c command) call(u use) string {
+	parts := []string{"fugu", c.name}
+	if u.words != "" {
+		parts = append(parts, u.words)
+	}
+	if !u.alone {
+		parts = append(parts, "-c fugu.yaml")
+	}
+	return strings.Join(parts, " ")
+}
+
+// usage is what help prints.
+func usage() string {
+	const width = 42
+	var b strings.Builder
+	b.WriteString("fugu keeps global properties of a dataset secret, on PostgreSQL's wire.\n\n")
+	for _, c := range commands() {
+		for _, u := range c.uses {
+			call := "  " + c.call(u)
+			if len(call) >= width {
+				call += "\n"
+				b.WriteString(call + strings.Repeat(" ", width) + u.does + "\n")
+				continue
+			}
+			fmt.Fprintf(&b, "%-*s%s\n", width, call, u.does)
+		}
+	}
+	b.WriteString("\nfugu COMMAND -h lists the flags of a command.\n")
+	return b.String()
+}
+
+// flags are what a command takes: it is asked for them, and does nothing else.
+func (c command) flags() (out []*flag.Flag) {
+	l := &flagList{Writer: io.Discard}
+	_ = c.run(context.Background(), nil, io.Discard, l)
+	if l.FlagSet != nil {
+		l.VisitAll(func(f *flag.Flag) { out = append(out, f) })
+	}
+	return out
+}

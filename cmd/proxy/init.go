@@ -1,0 +1,263 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"fugu/dataset"
+	"fugu/internal/config"
+	"fugu/internal/doubt"
+	"fugu/internal/finding"
+	"fugu/internal/setup"
+	"fugu/policy"
+)
+
+// initFlags is what fugu init is told.
+type initFlags struct {
+	directory, listen, roles  string
+	table, answers            string
+	references, open          stringList
+	choices                   setup.Choices
+	analysts, drop            stringList
+	showRows, independentRows bool
+	force                     bool
+	rows                      int64
+}
+
+func (o *initFlags) define(fs *flag.FlagSet) {
+	fs.StringVar(&o.directory, "dir", ".", "`directory` to write to")
+	fs.StringVar(&o.table, "table", "", "`name` of the table that has the secret")
+	fs.StringVar(&o.choices.Predicate, "secret", "", "`condition` in SQL: which share of the rows satisfies it is "+
+		"secret")
+	fs.StringVar(&o.choices.Secret, "name", "secret_share", "`name` of the secret")
+	fs.StringVar(&o.choices.From, "from", "", "least `share` that everybody may take for possible")
+	fs.StringVar(&o.choices.To, "to", "", "greatest `share` that everybody may take for possible")
+	fs.StringVar(&o.choices.Within, "within", "", "how close two `shares` are that nobody may tell apart")
+	fs.Int64Var(&o.rows, "rows", 0, "public `number` of rows of the table")
+	fs.StringVar(&o.answers, "answers", "twin", "`how` statements are answered: twin (any SQL on a copy, for one "+
+		"price) or "+
+		"noise (each statement pays)")
+	fs.Var(&o.references, "reference",
+		"`TABLE` of public rows like the table's, or TABLE=REFERENCE; for noise; may be "+
+			"repeated")
+	fs.StringVar(&o.choices.Epsilon, "epsilon", "1", "`epsilon` of the twin, or of each statement")
+	fs.StringVar(&o.choices.Delta, "delta", "0.001", "`delta` of the twin, or of each statement")
+	fs.BoolVar(&o.showRows, "show-rows", false, "let analysts see single rows of the twin")
+	fs.BoolVar(&o.independentRows, "independent-rows", false,
+		"take rows of one subject, such as a customer's orders, to be drawn one by one")
+	fs.Var(&o.drop, "drop", "`column` of the table that its twin leaves out; may be repeated")
+	fs.Var(&o.open, "open", "`table` that analysts read as it is, beside those that protected rows refer to; may be "+
+		"repeated")
+	fs.Var(&o.analysts, "analyst", "`name` of who may ask; may be repeated")
+	fs.StringVar(&o.choices.Dataset, "dataset", "", "`name` in budgets; that of the database if it is not given")
+	fs.StringVar(&o.listen, "listen", "127.0.0.1:6432", "`host:port` for analysts")
+	fs.StringVar(&o.roles, "roles", "fugu", "what the names of the database's roles begin with: `fugu`_guest, ...")
+	fs.BoolVar(&o.force, "force", false, "write over files, and give new passwords to roles that there are")
+}
+
+// initialize proposes how a table can be protected, and writes what that takes. It reads the catalog and no row.
+func initialize(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	var o initFlags
+	fs, err := flagsAlone("init", args, stderr, o.define)
+	if err != nil {
+		return err
+	}
+	database := fs.Arg(0)
+	if fs.NArg() > 0 { // flags may stand behind it, too
+		if err := fs.Parse(fs.Args()[1:]); err != nil {
+			return usageError{err}
+		}
+	}
+	if fs.NArg() > 0 {
+		return usageError{errors.New("give one database: fugu init postgres://OWNER@HOST/DATABASE")}
+	}
+	db, err := pgx.Connect(ctx, database)
+	if err != nil {
+		return fmt.Errorf("connecting to the database: %w", err)
+	}
+	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }()
+	catalog, err := setup.Read(ctx, db)
+	if err != nil {
+		return err
+	}
+
+	// What was not given is asked for, where there is somebody to ask.
+	o.choices.Dataset = cmp.Or(o.choices.Dataset, db.Config().Database)
+	if err := o.complete(newPrompt(os.Stdin, stderr), catalog); err != nil {
+		return err
+	}
+	plan, err := setup.NewPlan(catalog, o.choices)
+	if err != nil {
+		return err
+	}
+	found := &findings{config: filepath.Join(o.directory, "fugu.yaml")}
+	if err := o.examine(ctx, db, plan, found); err != nil {
+		return err
+	}
+	at, err := o.place(plan, db)
+	if err != nil {
+		return err
+	}
+	if err := o.write(plan, at); err != nil {
+		return err
+	}
+	o.report(stdout, database, plan, at)
+	return found.tell(stdout, stderr, false)
+}
+
+// examine compares the plan with the database: the condition is one, no role is taken that somebody else uses, and
+// columns that would betray rows of a twin are left out of it.
+func (o *initFlags) examine(ctx context.Context, db *pgx.Conn, plan *setup.Plan, found *findings) error {
+	const boolean = 16
+	d, err := db.Prepare(ctx, "", "SELECT ("+o.choices.Predicate+") FROM "+dataset.Quoted(plan.Root.QualifiedName))
+	if err != nil {
+		return fmt.Errorf("-secret %q is no condition on %s: %w", o.choices.Predicate, plan.Root, err)
+	}
+	if len(d.Fields) != 1 || d.Fields[0].DataTypeOID != boolean {
+		return fmt.Errorf("-secret %q is not true or false of a row; write a condition, such as supplier = 'X'",
+			o.choices.Predicate)
+	}
+	if taken := ""; !o.force {
+		err := db.QueryRow(ctx, "SELECT coalesce(string_agg(rolname, ', '), '') FROM pg_roles WHERE rolname = ANY ($1)",
+			plan.RoleNames(o.roles)).Scan(&taken)
+		if err != nil {
+			return fmt.Errorf("looking for roles: %w", err)
+		}
+		if taken != "" {
+			return fmt.Errorf("there are roles of the names %s already: give -roles another beginning, "+
+				"or -force to give them new passwords", taken)
+		}
+	}
+	if plan.Answers != policy.FromTwin {
+		return nil
+	}
+
+	var family []string
+	for _, t := range plan.Family() {
+		family = append(family, dataset.Quoted(t.QualifiedName))
+	}
+	for _, t := range plan.Family() {
+		doubts, err := doubt.Twin(ctx, over(db), dataset.Quoted(t.QualifiedName), nil, family,
+			o.independentRows || t != plan.Root)
+		if err != nil {
+			return err
+		}
+		for _, d := range doubts {
+			switch d.Kind {
+			case doubt.Itself, doubt.Position, doubt.Unique:
+				plan.Leave(t.QualifiedName, d.Column, d.What+": "+d.Why)
+			default:
+				found.add(finding.Warning, of{}, fmt.Sprintf("table %s: %s", t, d.What), d.Why, d.Fix)
+			}
+		}
+	}
+	for _, name := range o.drop {
+		if plan.Root.Column(name) == nil {
+			return fmt.Errorf("-drop: table %s has no column %s", plan.Root, name)
+		}
+		plan.Leave(plan.Root.QualifiedName, name, "left out by its owner")
+	}
+	return nil
+}
+
+// place works out where the proxy will stand, and gives everybody a password.
+func (o *initFlags) place(plan *setup.Plan, db *pgx.Conn) (setup.Place, error) {
+	at := setup.Place{Listen: o.listen, Roles: o.roles, Server: &db.Config().Config,
+		Logins: map[string]setup.Pass{}, Users: map[string]setup.Pass{}}
+	var err error
+	if at.Directory, err = filepath.Abs(o.directory); err != nil {
+		return at, err
+	}
+	if at.Binary, err = os.Executable(); err != nil {
+		return at, err
+	}
+	for _, name := range []string{"guest", "reader", "keeper"} {
+		if at.Logins[name], err = newPassword(); err != nil {
+			return at, err
+		}
+	}
+	for _, name := range plan.Analysts {
+		if at.Users[name], err = newPassword(); err != nil {
+			return at, err
+		}
+	}
+	return at, nil
+}
+
+// write writes the files, and none over another; what is written is read back first, as check and serve do.
+func (o *initFlags) write(plan *setup.Plan, at setup.Place) error {
+	files := plan.Files(at)
+	if _, err := policy.Parse(files[0].Name, []byte(files[0].Text)); err != nil {
+		return fmt.Errorf("what was asked for makes no policy:\n%w", err)
+	}
+	if _, err := config.Parse(filepath.Join(at.Directory, files[1].Name), []byte(files[1].Text), nil); err != nil {
+		return fmt.Errorf("what was asked for makes no configuration:\n%w", err)
+	}
+	var there []string
+	for _, f := range files {
+		if _, err := os.Lstat(filepath.Join(at.Directory, f.Name)); err == nil {
+			there = append(there, f.Name)
+		}
+	}
+	if len(there) > 0 && !o.force {
+		return fmt.Errorf("there is %s in %s already: give -dir another directory, or -force to write over it",
+			strings.Join(there, ", "), at.Directory)
+	}
+	if err := os.MkdirAll(at.Directory, 0o755); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := writeWhole(filepath.Join(at.Directory, f.Name), []byte(f.Text), f.Mode, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// report says what was written, and what to do with it. Passwords of analysts are told here and nowhere else.
+func (o *initFlags) report(stdout io.Writer, database string, plan *setup.Plan, at setup.Place) {
+	in := func(file string) string { return filepath.Join(o.directory, file) }
+	fmt.Fprintf(stdout, "%s %s is protected, with its secret %s\n", green(stdout, "ok"), plan.Root, plan.Secret)
+	for _, l := range plan.Linked {
+		fmt.Fprintf(stdout, "   %s goes with it\n", l)
+	}
+	for _, name := range plan.Closed {
+		fmt.Fprintf(stdout, "   %s is closed: its rows show which protected rows there are\n", name)
+	}
+	for _, t := range plan.Ordinary {
+		fmt.Fprintf(stdout, "   %s is ordinary: analysts read it as it is\n", t)
+	}
+	for _, d := range plan.Dropped {
+		fmt.Fprintf(stdout, "   %s.%s is left out: %s\n", d.Table, d.Column, d.Why)
+	}
+	for _, a := range plan.Analysts {
+		fmt.Fprintf(stdout, "   password of %s: %s\n", a, at.Users[a].Password)
+	}
+	config := " -c " + in("fugu.yaml")
+	fmt.Fprintf(stdout, "\nRead %s, and then:\n\n  psql %s -f %s\n  fugu check%s\n", in(plan.Dataset+policy.Suffix),
+		databaseWord(database), in("grants.sql"), config)
+	if plan.Answers == policy.FromTwin {
+		fmt.Fprintf(stdout, "  fugu twin preview%s\n  fugu twin build%[1]s\n", config)
+	}
+	fmt.Fprintf(stdout, "  fugu serve%s\n\n", config)
+}
+
+// databaseWord is a database's URL as a word for a shell; one with a password in it is not repeated.
+func databaseWord(database string) string {
+	if u, err := url.Parse(database); err != nil || strings.Contains(database, "password") {
+		return "DATABASE-URL"
+	} else if _, secret := u.User.Password(); secret {
+		return "DATABASE-URL"
+	}
+	return "'" + strings.ReplaceAll(database, "'", `'\''`) + "'"
+}

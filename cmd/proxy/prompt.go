@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+
+	"fugu/internal/setup"
+	"fugu/policy"
+)
+
+// prompt asks the person at a terminal.
+type prompt struct {
+	in  *bufio.Reader // nil: nobody is there
+	out io.Writer
+}
+
+// newPrompt asks only where both ends are a terminal's.
+func newPrompt(in *os.File, out io.Writer) *prompt {
+	if !term.IsTerminal(int(in.Fd())) {
+		return &prompt{out: out}
+	}
+	return &prompt{in: bufio.NewReader(in), out: out}
+}
+
+// ask returns what somebody writes, or what is there if nothing is written.
+func (p *prompt) ask(question, there string) (string, error) {
+	if there != "" {
+		question += " [" + there + "]"
+	}
+	fmt.Fprint(p.out, question+": ")
+	line, err := p.in.ReadString('\n')
+	if err != nil && line == "" {
+		return "", errors.New("nothing was written: nothing is done")
+	}
+	return cmp.Or(strings.TrimSpace(line), there), nil
+}
+
+// agree asks for yes or no; no is what an empty line says.
+func (p *prompt) agree(question string) (bool, error) {
+	word, err := p.ask(question+" (yes or no)", "no")
+	return strings.HasPrefix(strings.ToLower(word), "y"), err
+}
+
+// complete checks what fugu init was told, and asks for the rest of it.
+func (o *initFlags) complete(p *prompt, c *setup.Catalog) error {
+	if p.in == nil {
+		if err := o.missing(); err != nil {
+			return err
+		}
+	} else if err := o.askAll(p, c); err != nil {
+		return err
+	}
+	ch := &o.choices
+	ch.Rows, ch.ShowRows, ch.IndependentRows = o.rows, o.showRows, o.independentRows
+	ch.Answers, ch.Drop, ch.Analysts = policy.Answers(o.answers), o.drop, o.analysts
+	if ch.Answers != policy.FromTwin && ch.Answers != policy.ByAnswerNoise {
+		return usageError{fmt.Errorf("-answers is twin or noise, not %q", o.answers)}
+	}
+	var err error
+	if ch.Table, err = o.tableOf("-table", o.table, c); err != nil {
+		return err
+	}
+	for _, name := range o.open {
+		t, err := o.tableOf("-open", name, c)
+		if err != nil {
+			return err
+		}
+		ch.Open = append(ch.Open, t)
+	}
+	ch.References = map[policy.QualifiedName]policy.QualifiedName{}
+	for _, pair := range o.references {
+		of, name, two := strings.Cut(pair, "=")
+		own := ch.Table
+		if !two {
+			name = of
+		} else if own, err = o.tableOf("-reference", of, c); err != nil {
+			return err
+		}
+		if ch.References[own], err = o.tableOf("-reference", name, c); err != nil {
+			return err
+		}
+	}
+	if _, ok := ch.References[ch.Table]; !ok && ch.Answers == policy.ByAnswerNoise {
+		return usageError{errors.New("-answers noise needs a -reference: a table of public or held-out rows with the " +
+			"same columns, by which noise is worked out; a twin (-answers twin) needs none")}
+	}
+	return nil
+}
+
+// missing says which flags there have to be where nobody can be asked, all at once.
+func (o *initFlags) missing() error {
+	var list []string
+	for _, f := range []struct {
+		there      bool
+		name, what string
+	}{
+		{o.table != "", "-table", "the table that has the secret"},
+		{o.choices.Predicate != "", "-secret", "a condition: which share of the rows satisfies it is secret"},
+		{o.choices.From != "", "-from", "the least share that everybody may take for possible"},
+		{o.choices.To != "", "-to", "the greatest share that everybody may take for possible"},
+		{o.choices.Within != "", "-within", "how close two shares are that nobody may tell apart"},
+		{o.rows > 0, "-rows", "the public number of rows"},
+		{len(o.analysts) > 0, "-analyst", "who may ask"},
+	} {
+		if !f.there {
+			list = append(list, fmt.Sprintf("  %-9s %s", f.name, f.what))
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return usageError{errors.New("these are needed, as there is no terminal to ask at:\n" + strings.Join(list, "\n"))}
+}
+
+// tableOf reads the name of a table that there has to be.
+func (o *initFlags) tableOf(flag, name string, c *setup.Catalog) (policy.QualifiedName, error) {
+	q, err := policy.ParseName(name)
+	if err != nil {
+		return q, usageError{fmt.Errorf("%s: %w", flag, err)}
+	}
+	if c.Table(q) == nil {
+		return q, usageError{fmt.Errorf("%s: there is no table %s in the database", flag, q)}
+	}
+	return q, nil
+}
+
+// askAll asks for everything that was not given, and says what hangs on it.
+func (o *initFlags) askAll(p *prompt, c *setup.Catalog) (err error) {
+	line := func(into *string, say, question, there string) {
+		if err != nil || *into != "" {
+			return
+		}
+		if say != "" {
+			fmt.Fprintln(p.out, "\n"+say)
+		}
+		for *into == "" && err == nil {
+			*into, err = p.ask(question, there)
+		}
+	}
+	if o.table == "" {
+		showTables(p.out, c)
+	}
+	line(&o.table, "", "Which table has the secret?", "")
+	line(&o.choices.Predicate, "What is secret is a share of its rows: of those that satisfy a condition.",
+		"Condition in SQL, such as supplier = 'X'", "")
+	line(&o.choices.From, "A range in which everybody may know the share to lie. Do not fit it to the true share:\n"+
+		"the range is public. A wide one, such as 0.05 to 0.60, tells little.", "Least share", "")
+	line(&o.choices.To, "", "Greatest share", "")
+	line(&o.choices.Within, "No two shares in the range that are so close can be told apart. Twice as far, twice the\n"+
+		"noise.", "How close", "0.02")
+	if err == nil && o.rows == 0 {
+		err = o.askRows(p, c)
+	}
+	if err == nil && len(o.analysts) == 0 {
+		names := ""
+		line(&names, "", "Who may ask? Names, with commas", "")
+		for _, name := range strings.Split(names, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				o.analysts = append(o.analysts, name)
+			}
+		}
+	}
+	if err == nil && !o.showRows && o.answers == "twin" {
+		o.showRows, err = p.agree(
+			"\nThe rows of a twin are rows of the table, with other keys. May analysts see them " +
+				"one by one?")
+	}
+	return err
+}
+
+// askRows asks for the public number of rows. What PostgreSQL estimates is shown to who may see it, and is no default.
+func (o *initFlags) askRows(p *prompt, c *setup.Catalog) error {
+	hint := ""
+	if name, err := policy.ParseName(o.table); err == nil {
+		if t := c.Table(name); t != nil && t.Estimate >= 0 {
+			hint = fmt.Sprintf(" PostgreSQL takes it to have about %d.", t.Estimate)
+		}
+	}
+	fmt.Fprintf(p.out, "\nThe number of rows will be public, and a twin needs the true one.%s\n", hint)
+	for {
+		text, err := p.ask("Number of rows", "")
+		if err != nil {
+			return err
+		}
+		if o.rows, err = strconv.ParseInt(text, 10, 64); err == nil && o.rows > 0 {
+			return nil
+		}
+		fmt.Fprintln(p.out, "write a whole number above 0")
+	}
+}
+
+// showTables lists the tables that there are, with their keys and what they refer to.
+func showTables(w io.Writer, c *setup.Catalog) {
+	t := table{head: "table +rows key refers_to"}
+	for _, x := range c.Tables {
+		var to []string
+		for _, r := range c.References {
+			if r.From == x.QualifiedName && !slices.Contains(to, r.To.String()) {
+				to = append(to, r.To.String())
+			}
+		}
+		rows := "?"
+		if x.Estimate >= 0 {
+			rows = fmt.Sprintf("~%d", x.Estimate)
+		}
+		t.row(x.String(), rows, strings.Join(x.Key, ", "), strings.Join(to, ", "))
+	}
+	_ = t.write(w)
+}
