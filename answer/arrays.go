@@ -1,9 +1,12 @@
 package answer
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"fugu/ledger"
 	"fugu/mechanism"
@@ -11,9 +14,9 @@ import (
 	"fugu/quote"
 )
 
-// Arrays are the parameters that take the place of the cuts: for each cut an array for each key, then for each
-// aggregate.
-func (q *Question) Arrays(a ledger.Answer) ([][]byte, error) {
+// Arrays are the parameters that take the place of the cuts: for each cut an array for each key, for each aggregate,
+// and for each of what is asked of how far these are off.
+func (q *Question) Arrays(ctx context.Context, a ledger.Answer) ([][]byte, error) {
 	s, err := stored(a)
 	if err != nil {
 		return nil, err
@@ -24,24 +27,44 @@ func (q *Question) Arrays(a ledger.Answer) ([][]byte, error) {
 			return nil, fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
 		}
 	}
-	return q.arrays(a, s, release.Values())
+	var cells []ledger.Cell
+	if q.spreads() {
+		if cells, err = q.intervals(ctx, a, s); err != nil {
+			return nil, err
+		}
+	}
+	return q.arrays(a, s, release.Values(), cells)
 }
 
-// arrays are Arrays with these values of the release's components.
-func (q *Question) arrays(a ledger.Answer, s quote.Stored, values []string) ([][]byte, error) {
+// spreads reports whether the statement asks how far its values are off.
+func (q *Question) spreads() bool {
+	return slices.ContainsFunc(q.Request.Cuts, func(c *planner.Bound) bool { return len(c.Spreads) > 0 })
+}
+
+// arrays are Arrays with these values of the release's components, and, where it is asked for, the cells that say how
+// far each of them is off.
+func (q *Question) arrays(a ledger.Answer, s quote.Stored, values []string, cells []ledger.Cell) ([][]byte, error) {
 	shown, err := shownOf(s, values)
 	if err != nil {
 		return nil, fmt.Errorf("the stored answer %d %w", a.ID, err)
 	}
 
 	var out [][]byte
+	index := s.Index
 	for _, c := range q.Request.Cuts {
 		n := len(c.Cells) * len(c.Aggregates)
 		if len(shown) < n {
 			return nil, fmt.Errorf("the stored answer %d %w", a.ID, errMisfit)
 		}
 		out = append(out, arraysOf(c, shown[:n])...)
-		shown = shown[n:]
+		for i := range c.Spreads {
+			off, err := spreadOf(c, i, index[:n], shown[:n], cells)
+			if err != nil {
+				return nil, fmt.Errorf("the stored answer %d %w", a.ID, err)
+			}
+			out = append(out, planner.Array(off))
+		}
+		shown, index = shown[n:], index[n:]
 	}
 	if len(shown) > 0 {
 		return nil, fmt.Errorf("the stored answer %d %w", a.ID, errMisfit)
@@ -101,4 +124,31 @@ func arraysOf(c *planner.Bound, shown []planner.Value) (out [][]byte) {
 		out = append(out, planner.Array(columns[before+agg]))
 	}
 	return out
+}
+
+// spreadDigits is how many digits are shown of how far a value is off, as in fugu.last_release.
+const spreadDigits = 10
+
+// spreadOf is how far an aggregate's value may be off in each cell of a cut: of a component what its cell says; a
+// public value is not off, and of no value nothing is known.
+func spreadOf(c *planner.Bound, spread int, index []quote.Place, shown []planner.Value,
+	cells []ledger.Cell) ([]planner.Value, error) {
+	s := c.Spreads[spread]
+	out := make([]planner.Value, len(c.Cells))
+	for row := range c.Cells {
+		at := row*len(c.Aggregates) + c.Columns[s.Of]
+		k, noisy := index[at].Component()
+		switch {
+		case noisy && k >= len(cells):
+			return nil, errMisfit
+		case noisy:
+			off := [...]float64{cells[k].SD, cells[k].Lower, cells[k].Upper}[s.Part()]
+			out[row] = planner.Value{Text: strconv.FormatFloat(off, 'g', spreadDigits, 64)}
+		case shown[at].Null:
+			out[row] = planner.Value{Null: true}
+		default:
+			out[row] = planner.Value{Text: [...]string{"0", shown[at].Text, shown[at].Text}[s.Part()]}
+		}
+	}
+	return out, nil
 }

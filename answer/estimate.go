@@ -24,8 +24,8 @@ type Estimated struct {
 	From   []int64    // the answers that it is made of, the question's own first
 	Prior  bool       // the reference has a part in it
 
-	values []string // of the release's components, as results show them
-	stored quote.Stored
+	byComponent []ledger.Cell // estimates of the release's components, as results show them
+	stored      quote.Stored
 }
 
 // Estimable refuses a question of which there would be no estimates, before it is charged: nothing but the policy and
@@ -73,16 +73,18 @@ func (q *Question) Estimates(ctx context.Context, a ledger.Answer) (out Estimate
 		}
 	}
 
-	for _, c := range cells {
-		out.values = append(out.values, c.Value)
-	}
+	out.byComponent = cells
 	out.Cells, err = q.inOrder(out.stored, cells)
 	return out, err
 }
 
 // Arrays are those of the answer with the estimates in the places of what was released.
 func (e Estimated) Arrays(q *Question) ([][]byte, error) {
-	return q.arrays(e.Answer, e.stored, e.values)
+	values := make([]string, len(e.byComponent))
+	for k, c := range e.byComponent {
+		values[k] = c.Value
+	}
+	return q.arrays(e.Answer, e.stored, values, e.byComponent)
 }
 
 // estimatedCells are the estimates by component.

@@ -32,28 +32,35 @@ func (q *Question) Told(ctx context.Context, a ledger.Answer) (Told, error) {
 		return Told{}, err
 	}
 
-	// The ledger keeps intervals at one confidence; of another they are made anew.
-	cells := a.Cells
-	if q.asked.Confidence != explain.Confidence && len(cells) > 0 {
-		m, err := q.Measure(ctx)
-		if err != nil {
-			return Told{}, err
-		}
-		values := make([]string, len(cells))
-		for i, c := range cells {
-			values[i] = c.Value
-		}
-		if len(values) != m.Width || s.Past != nil && len(s.Past.Errors) != m.Width {
-			return Told{}, fmt.Errorf("the stored answer %d %w", a.ID, errMisfit)
-		}
-		cells = q.cells(m, s.Past, values, q.asked.Confidence)
+	cells, err := q.intervals(ctx, a, s)
+	if err != nil {
+		return Told{}, err
 	}
-
 	shown, err := q.inOrder(s, cells)
 	if err != nil {
 		return Told{}, fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
 	}
 	return Told{a, shown, q.Request.Budget}, nil
+}
+
+// intervals are the values of an answer by component, with intervals at the confidence that was set. The ledger keeps
+// those at one confidence; of another they are made anew.
+func (q *Question) intervals(ctx context.Context, a ledger.Answer, s quote.Stored) ([]ledger.Cell, error) {
+	if q.asked.Confidence == explain.Confidence || len(a.Cells) == 0 {
+		return a.Cells, nil
+	}
+	m, err := q.Measure(ctx)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]string, len(a.Cells))
+	for i, c := range a.Cells {
+		values[i] = c.Value
+	}
+	if len(values) != m.Width || s.Past != nil && len(s.Past.Errors) != m.Width {
+		return nil, fmt.Errorf("the stored answer %d %w", a.ID, errMisfit)
+	}
+	return q.cells(m, s.Past, values, q.asked.Confidence), nil
 }
 
 // inOrder brings the values of an answer into the order in which they reach the client: cut by cut and row by row, with

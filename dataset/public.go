@@ -62,7 +62,8 @@ func (s *Snapshot) publish(ctx context.Context, reader *upstream.Reader, p *poli
 
 	for _, a := range c.Aggregates {
 		if a.Name != "count" && a.Name != "sum" || !c.Simple() {
-			return errors.New("only counts and sums over one table, without grouping sets, can be public")
+			return errors.New("only counts and sums over one table, without grouping sets, can be public: declare an " +
+				"average as its sum and its count")
 		}
 	}
 	if !p.Accepts(policy.Translation) || !p.Accepts(policy.Gaussian) {

@@ -18,7 +18,8 @@ type Cut struct {
 	Sets       [][]int // of GROUPING SETS and their kin: the Keys of each; nil: one set of all Keys
 	Groupings  []Grouping
 	Aggregates []Aggregate
-	Alias      string // of the relation, above the cut
+	Spreads    []Spread // in any order, each once
+	Alias      string   // of the relation, above the cut
 	Position   int
 
 	sel   *pg.SelectStmt

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"fmt"
+	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -31,6 +32,10 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 		}
 		switch x := node.GetNode().(type) {
 		case *pg.Node_FuncCall:
+			if isSpread(x.FuncCall) {
+				err = a.spread(c, node, x.FuncCall)
+				return false
+			}
 			if x.FuncCall.Over != nil || !isAggregate(tree.LastString(x.FuncCall.Funcname)) {
 				break
 			}
@@ -80,6 +85,36 @@ func (a *analysis) fold(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 		node.Node = tree.Qualified(c.Alias, agg.Name)
 	}
 	return err
+}
+
+// spread puts a column of the cut into the place of such a call. Its aggregate is one of the cut's, whether its value
+// is asked for or not: it costs what the value costs, as it is about one that was given.
+func (a *analysis) spread(c *Cut, node *pg.Node, f *pg.FuncCall) error {
+	what := tree.LastString(f.Funcname)
+	refuse := func(format string, args ...any) error {
+		return a.refuse(f.Location, fmt.Sprintf(hintSpread, what), format, args...)
+	}
+	of := onlyArgument(f)
+	switch {
+	case of == nil || of.Over != nil || !isAggregate(tree.LastString(of.Funcname)):
+		return refuse("%s takes a call of an aggregate function", what)
+	case c.ofTwin():
+		return a.refuse(f.Location, hintSamplingFrom, "how far %s is off is known of rows of one table that has a "+
+			"twin with rows of its own", tree.LastString(of.Funcname))
+	case tree.LastString(of.Funcname) == "mode":
+		return refuse("mode is no number, and has no %s", what)
+	}
+
+	agg, err := a.aggregate(c, f.Args[0], of)
+	if err != nil {
+		return err
+	}
+	s := Spread{slices.IndexFunc(c.Aggregates, func(b Aggregate) bool { return b.Name == agg.Name }), what}
+	if !slices.Contains(c.Spreads, s) {
+		c.Spreads = append(c.Spreads, s)
+	}
+	node.Node = tree.Qualified(c.Alias, s.Column())
+	return nil
 }
 
 func (a *analysis) liftColumn(c *Cut, node *pg.Node, ref *pg.ColumnRef) error {

@@ -9,7 +9,8 @@ import (
 // matter.
 // Of the statement's tree, which plans outlive, there is nothing in it.
 func Ordered(c *Cut) *Cut {
-	out := Cut{Sources: c.Sources, Where: c.Where, Aggregates: c.Aggregates, Alias: c.Alias, Position: c.Position}
+	out := Cut{Sources: c.Sources, Where: c.Where, Aggregates: c.Aggregates, Alias: c.Alias, Position: c.Position,
+		Spreads: slices.Clone(c.Spreads)}
 	order := make([]int, len(c.Keys)) // from new places to old
 	for i := range order {
 		order[i] = i

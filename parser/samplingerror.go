@@ -26,10 +26,7 @@ import (
 // All constants are read where the statement runs, so that a twin that is made again needs no new plan.
 const samplingError = "sampling_error"
 
-const (
-	hintSampling     = "Write fugu.sampling_error(count(*)), or of count(x), sum(x) or avg(x), with or without FILTER."
-	hintSamplingFrom = "Write it in a SELECT whose FROM is a table with a twin, and nothing else; join above."
-)
+const hintSampling = "Write %s(count(*)), or of count(x), sum(x) or avg(x), with or without FILTER."
 
 // ratesOf are the classes of a table's twin with their constants. Its aliases are nobody's.
 const ratesOf = `(SELECT "fugu class".class, "fugu class".told, "fugu class".classes,
@@ -87,7 +84,7 @@ func (a *analysis) spellOutIn(s *pg.SelectStmt) error {
 	var err error
 	for _, n := range s.TargetList {
 		if rt := n.GetResTarget(); rt != nil && rt.Name == "" && isSamplingError(rt.Val.GetFuncCall()) {
-			rt.Name = samplingError
+			rt.Name = tree.LastString(rt.Val.GetFuncCall().Funcname)
 		}
 	}
 	tree.Inspect(s, func(m proto.Message) bool {
@@ -105,37 +102,42 @@ func (a *analysis) spellOutIn(s *pg.SelectStmt) error {
 }
 
 func isSamplingError(f *pg.FuncCall) bool {
-	return len(f.GetFuncname()) == 2 && f.Funcname[0].GetString_().GetSval() == "fugu" &&
+	return isSpread(f) || len(f.GetFuncname()) == 2 && f.Funcname[0].GetString_().GetSval() == "fugu" &&
 		tree.LastString(f.Funcname) == samplingError
 }
 
 func (a *analysis) spellOutCall(s *pg.SelectStmt, n *pg.Node, f *pg.FuncCall) error {
 	table, ok := a.sampledFrom(s)
-	if !ok {
+	switch {
+	case !ok && isSpread(f):
+		return nil // of an answer with noise, which the cut knows
+	case !ok:
 		return a.refuse(f.Location, hintSamplingFrom,
 			"the sampling error is known of rows of one table that has a twin with rows of its own")
 	}
 
 	// What the error is of has to be one plain call: a FILTER of its own may stand in it.
-	of := (*pg.FuncCall)(nil)
-	if len(f.Args) == 1 {
-		of = f.Args[0].GetFuncCall()
-	}
+	of := onlyArgument(f)
 	plain := of != nil && builtIn(of) && of.Over == nil && !of.AggDistinct && len(of.AggOrder) == 0 &&
 		!of.AggWithinGroup
-	if !plain || f.AggStar || f.Over != nil || f.AggFilter != nil {
-		return a.refuse(f.Location, hintSampling, "fugu.sampling_error takes a call of count, sum or avg")
+	called := tree.LastString(f.Funcname)
+	hint := fmt.Sprintf(hintSampling, called)
+	if !isSpread(f) {
+		hint = fmt.Sprintf(hintSampling, "fugu."+called)
+	}
+	if !plain {
+		return a.refuse(f.Location, hint, "%s takes a call of count, sum or avg", called)
 	}
 	name := tree.LastString(of.Funcname)
 	if read, known := statistics[name]; known && (name == "count" || len(of.Args) == 1) {
 		s := read(of)
-		formula := s.deviation(table)
+		formula := s.spread(called, s.deviation(table))
 		if s.err == nil {
 			s.err = a.spell(n, formula, s.calls)
 		}
 		return s.err
 	}
-	return a.refuse(f.Location, hintSampling, "the sampling error of %s is not known", name)
+	return a.refuse(f.Location, hint, "the sampling error of %s is not known", name)
 }
 
 // statistic is an aggregate as its deviation needs it, with aggregates as SQL in the place of $n.
@@ -217,6 +219,20 @@ func (s *statistic) deviation(t Table) string {
 	// It is below 0 by rounding alone.
 	return "CASE WHEN " + s.told + " IS NULL THEN NULL ELSE pg_catalog.sqrt(pg_catalog.abs(" + variance + ")) END"
 }
+
+// spread is what is asked of a statistic whose deviation that is.
+func (s *statistic) spread(what, deviation string) string {
+	switch what {
+	case SpreadLower:
+		return fmt.Sprintf("%s - %v * (%s)", s.told, twinSpread, deviation)
+	case SpreadUpper:
+		return fmt.Sprintf("%s + %v * (%s)", s.told, twinSpread, deviation)
+	}
+	return deviation
+}
+
+// twinSpread is how many standard deviations the ends of an interval of 95 % are from a value whose error is normal.
+const twinSpread = 1.959963984540054
 
 // sampledFrom is the table of whose twin's rows a SELECT is, where there is nothing beside it.
 func (a *analysis) sampledFrom(s *pg.SelectStmt) (Table, bool) {

@@ -108,7 +108,7 @@ func TestArraysRefuseWhatDoesNotFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	arrays, err := q.Arrays(good)
+	arrays, err := q.Arrays(t.Context(), good)
 	if err != nil || len(arrays) != 2 || string(arrays[0]) != `{"Female","Male"}` ||
 		strings.Count(string(arrays[1]), ",") != 1 {
 		t.Fatalf("%s, %v", arrays, err)
@@ -138,14 +138,14 @@ func TestArraysRefuseWhatDoesNotFit(t *testing.T) {
 	} {
 		bad := good
 		bad.Bytes = bytes
-		if got, err := q.Arrays(bad); err == nil {
+		if got, err := q.Arrays(t.Context(), bad); err == nil {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 	// Where the model has no value there is NULL.
 	null := good
 	null.Bytes = encode(func(s *quote.Stored) { s.Index[1] = -1 })
-	if got, err := q.Arrays(null); err != nil || !strings.HasSuffix(string(got[1]), `,NULL}`) {
+	if got, err := q.Arrays(t.Context(), null); err != nil || !strings.HasSuffix(string(got[1]), `,NULL}`) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
@@ -162,7 +162,7 @@ func TestSeveralCuts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	arrays, err := q.Arrays(a)
+	arrays, err := q.Arrays(t.Context(), a)
 	if err != nil || len(arrays) != 3 {
 		t.Fatalf("%s, %v", arrays, err)
 	}

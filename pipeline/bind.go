@@ -30,7 +30,7 @@ func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 	}
 	s.found = nil
 	bound, err := s.bind(ctx, b)
-	if err == nil && len(s.twins) > 0 {
+	if err == nil {
 		bound.Notices = append(s.introduce(), bound.Notices...)
 	}
 	if err != nil && !told {
@@ -149,7 +149,7 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, how parser.Expla
 	}
 
 	var bound wire.Bound
-	if bound.Values, err = q.Arrays(a); err != nil {
+	if bound.Values, err = q.Arrays(ctx, a); err != nil {
 		return wire.Bound{}, err
 	}
 	if s.session.last, err = q.Told(ctx, a); err != nil {

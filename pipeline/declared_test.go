@@ -112,7 +112,7 @@ analysts:`
 			if err != nil {
 				t.Fatal(err)
 			}
-			if x, err := q.Arrays(a); err != nil || len(x) == 0 {
+			if x, err := q.Arrays(t.Context(), a); err != nil || len(x) == 0 {
 				t.Errorf("%v", err)
 			}
 		}

@@ -2,13 +2,11 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"fugu/dataset"
 	"fugu/explain"
+	"fugu/parser"
 	"fugu/planner"
 	"fugu/twin/told"
 	"fugu/virtual"
@@ -130,41 +128,41 @@ func (s *statement) explainTwins(ctx context.Context, b wire.Binding, x *explain
 	return nil
 }
 
-// introduce tells a session, once, that what it takes for a table is its twin.
+// introduce tells a session, once for each table, that what it takes for it is its twin, or has noise. The notice
+// is for people, and is not repeated at every statement.
 func (s *statement) introduce() (notices []wire.Notice) {
 	for _, t := range s.twins {
-		name := t.Table.String()
-		if s.session.met[name] {
-			continue
+		if s.session.meets(t.Table.String()) {
+			notices = append(notices, ofTwin(t))
 		}
-		// Once for each twin: the notice is for people, and is not repeated at every statement.
-		if s.session.met == nil {
-			s.session.met = map[string]bool{}
+	}
+	for _, table := range s.noisy() {
+		if s.session.meets(table) {
+			notices = append(notices, ofNoise(table))
 		}
-		s.session.met[name] = true
-
-		hint := "Ask what you like: nothing is charged."
-		if t.Table.AtLeast > 0 {
-			hint = fmt.Sprintf("Its rows are not listed, and what fewer than %d rows of the sample have is left "+
-				"out, or NULL. Nothing is charged.", t.Table.AtLeast)
-		}
-		notices = append(notices, wire.Notice{
-			Message: fmt.Sprintf("%s is answered from its twin: a copy made of a sample of its rows, in which the "+
-				"share that is secret is blurred%s", name, drawnColumns(t)),
-			Hint: hint + " SELECT * FROM fugu.twin says what the twin is; EXPLAIN (PRIVACY) how far a count may " +
-				"be off."})
 	}
 	return notices
 }
 
-// drawnColumns says which columns of a twin are drawn row by row; nothing, if none are.
-func drawnColumns(t *dataset.Protected) string {
-	var names []string
-	for _, c := range t.Config.Twin.Columns {
-		names = append(names, c.Name)
+// noisy are the roots of the statement's cuts, whose answers have noise.
+func (s *statement) noisy() (tables []string) {
+	if s.plan == nil || s.prepare || s.plan.Explain != parser.NoExplain {
+		return nil
 	}
-	if names == nil {
-		return ""
+	for _, c := range s.plan.Cuts {
+		tables = append(tables, c.Table.String())
 	}
-	return "; values of " + strings.Join(names, ", ") + " are drawn row by row, and fugu.channel has the chances"
+	return tables
+}
+
+// meets reports whether a session has not met a table before, and notes that it has.
+func (s *session) meets(table string) bool {
+	if s.met[table] {
+		return false
+	}
+	if s.met == nil {
+		s.met = map[string]bool{}
+	}
+	s.met[table] = true
+	return true
 }

@@ -40,7 +40,7 @@ func answered(t *testing.T, h *house, sql string) (columns [][]string, q *answer
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
-	arrays, err := q.Arrays(a)
+	arrays, err := q.Arrays(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestStoredPublic(t *testing.T) {
 	if a.Bytes, err = json.Marshal(s); err != nil {
 		t.Fatal(err)
 	}
-	if arrays, err := q.Arrays(a); err == nil {
+	if arrays, err := q.Arrays(t.Context(), a); err == nil {
 		t.Errorf("%s", arrays)
 	}
 }

@@ -35,7 +35,7 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 		if r, ok := s.snapshot.recalled.Get(by); ok {
 			s.session.last = r.told
 			s.remember(r.bound, settings{confidence: defaultConfidence}, nil)
-			return wire.Bound{Values: r.values}, true
+			return wire.Bound{Values: r.values, Notices: s.introduce()}, true
 		}
 	}
 
@@ -50,7 +50,7 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 		return wire.Bound{}, false
 	}
 
-	arrays, err := q.Arrays(a)
+	arrays, err := q.Arrays(ctx, a)
 	if err != nil {
 		return wire.Bound{}, false
 	}
@@ -66,7 +66,7 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 	if r := (recalled{told, bound, arrays}); ok && s.serial > 0 && q.Epoch() == by.epoch {
 		s.snapshot.recalled.Add(by, r, by.size()+r.size())
 	}
-	return wire.Bound{Values: arrays}, true
+	return wire.Bound{Values: arrays, Notices: s.introduce()}, true
 }
 
 // recallable reports whether the statement can be answered without the guest, of whom nothing can be asked in Recall.

@@ -34,6 +34,7 @@ type open struct {
 func newAbove(all []*Cut, twins []*unlisted.Cut, virtual []VirtualTable, first int) *above {
 	a := &above{next: first}
 	var once []parser.Relation
+	shareSpreads(all)
 	for _, c := range all {
 		// Cuts that ask for the same share one answer, and so its parameters.
 		i := slices.IndexFunc(a.cuts, c.same)
@@ -67,6 +68,28 @@ func newAbove(all []*Cut, twins []*unlisted.Cut, virtual []VirtualTable, first i
 		a.tables = append(a.tables, r)
 	}
 	return a
+}
+
+// shareSpreads gives cuts that share an answer what each of them is asked of how far its values are off.
+func shareSpreads(all []*Cut) {
+	for i, c := range all {
+		if len(c.Spreads) == 0 {
+			continue
+		}
+		for k, d := range all {
+			if k == i || !c.same(d) {
+				continue
+			}
+			for _, s := range c.Spreads {
+				if !slices.Contains(d.Spreads, s) {
+					d.Spreads = append(d.Spreads, s)
+				}
+			}
+		}
+	}
+	for _, c := range all {
+		slices.SortFunc(c.Spreads, func(x, y parser.Spread) int { return strings.Compare(x.Column(), y.Column()) })
+	}
 }
 
 // add takes in a cut, and gives its place with the names of types that are open.

@@ -19,6 +19,7 @@ type Cut struct {
 	Keys       []Key
 	Sets       [][]int // of grouping sets: the Keys of each; nil: one set of all
 	Groupings  []parser.Grouping
+	Spreads    []parser.Spread
 	Aggregates []Aggregate
 	Ordinary   []parser.Table // ordinary tables that are read beside the protected ones
 
@@ -64,7 +65,8 @@ func newCut(c *parser.Cut, tables protected.Tables) (*Cut, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Cut{Table: src.tables[src.root], Sets: c.Sets, Groupings: c.Groupings, cut: c, sources: src}
+	out := &Cut{Table: src.tables[src.root], Sets: c.Sets, Groupings: c.Groupings, Spreads: c.Spreads,
+		cut: c, sources: src}
 	out.parameters()
 	out.ordinary()
 
@@ -183,8 +185,8 @@ func (c *Cut) text() string {
 	return b.String() + c.sources.from(nil, c.number, false)
 }
 
-// relation is the cut's place above: its keys, the results of GROUPING, then its aggregates. A type is empty where
-// PostgreSQL has yet to say it.
+// relation is the cut's place above: its keys, the results of GROUPING, its aggregates, and how far these are off. A
+// type is empty where PostgreSQL has yet to say it.
 func (c *Cut) relation(first int) parser.Relation {
 	r := parser.Relation{First: first}
 	for _, k := range c.Keys {
@@ -199,6 +201,9 @@ func (c *Cut) relation(first int) parser.Relation {
 			typ = "pg_catalog." + typ
 		}
 		r.Columns = append(r.Columns, parser.RelationColumn{Name: a.Column, Type: typ})
+	}
+	for _, s := range c.Spreads {
+		r.Columns = append(r.Columns, parser.RelationColumn{Name: s.Column(), Type: "pg_catalog.float8"})
 	}
 	return r
 }

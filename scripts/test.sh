@@ -65,8 +65,8 @@ at_a_time=3
 plain=$(go list "${hooks[@]}" ./test/compat/suites ./test/integration/corpus ./test/integration/twinattack ./mechanism \
   ./model ./twin ./estimate ./test/compat/clients ./test/falsify ./fit ./model/fitted ./mechanism/published ./channel \
   ./cmd/demo ./test/adult ./test/integration/apart ./examples/... ./internal/arch/... ./internal/config \
-  ./internal/sqlsupport ./internal/strictyaml ./ledger/audit ./parser/... ./planner/aggregate ./planner/unlisted \
-  ./policy ./privacy ./reuse/blue ./sensitivity ./sqlstate ./test/beside ./test/compat/newest ./test/compose \
+  ./internal/site ./internal/sqlsupport ./internal/strictyaml ./ledger/audit ./parser/... ./planner/aggregate ./planner/unlisted \
+  ./policy ./privacy ./reuse/blue ./sensitivity ./sqlstate ./test/beside ./test/choosing ./test/compat/newest ./test/compose \
   ./test/paper ./test/setting ./twin/class ./twin/columns ./twin/margin)
 alone() {
   local concurrent='^\s*go [a-z(]|\.Go\(|sync\.(Mutex|RWMutex|Once|WaitGroup|Cond|Pool)|"sync/atomic"'
@@ -101,7 +101,7 @@ patient() {
   local misplaced=$(awk 'FNR == 1 { test = 0 }
     /^func Test[A-Z].*\(t \*testing\.T\) \{$/ { test = FNR }
     /^\tpatient\.Test\(t\)$/ && test == FNR - 1 { next }
-    /patient\./ { print FILENAME ":" FNR ": " $0 }' $marked)
+    /patient\.[A-Z]/ { print FILENAME ":" FNR ": " $0 }' $marked)
   [ -z "$misplaced" ] || { printf 'not where it is looked for:\n%s\n' "$misplaced" && return 1; }
   tested "${hooks[@]}" -p $at_a_time "$@" -run "^($(patients $marked))\$" $(dirname $marked | sort -u)
 }

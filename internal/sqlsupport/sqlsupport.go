@@ -24,12 +24,16 @@ var sections = []section{
 		"Every SELECT that aggregates protected rows is cut out of its statement, at any depth, and " +
 			"replaced by a relation of noisy values. What stands above runs on your own connection, as " +
 			"PostgreSQL runs it. Several cuts in a statement are one release, charged once; one that comes " +
-			"twice has one answer.", []string{
+			"twice has one answer. How far a value may be off is asked beside it: `fugu_noise_sd` of an aggregate is " +
+			"the standard deviation of its noise, `fugu_lower` and `fugu_upper` are the ends of its interval at " +
+			"`fugu.confidence`, of estimates where these are shown; it costs nothing beside the value.", []string{
 			"SELECT sex, count(*) AS n FROM adult GROUP BY sex HAVING count(*) > 100 ORDER BY n DESC LIMIT 5",
 			"SELECT education, avg(age), rank() OVER (ORDER BY avg(age)), count(*) / sum(count(*)) OVER () AS\n  " +
 				"share FROM adult GROUP BY education",
 			"WITH m AS MATERIALIZED (SELECT sex, count(*) n FROM adult GROUP BY sex) SELECT m.*, c.name FROM m\n  " +
 				"JOIN country c ON length(c.name) < m.n",
+			"SELECT education, avg(age), fugu_noise_sd(avg(age)), fugu_lower(avg(age)), fugu_upper(avg(age)) FROM\n  " +
+				"adult GROUP BY education",
 			"SELECT sex, count(*) FROM adult GROUP BY sex UNION ALL SELECT 'all', count(*) FROM adult",
 			"SELECT name FROM country WHERE length(name) < (SELECT avg(age) FROM adult)",
 			"INSERT INTO country SELECT sex, count(*)::text FROM adult GROUP BY sex",

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -62,5 +63,14 @@ SELECT 'reserved ' || (0.01 - max(delta_total::numeric)) FROM fugu.budget;
 	t.Logf("%q taken for the truth, %q promised", sds[false], sds[true])
 	if len(sds[true]) != 5 || len(sds[false]) != 5 {
 		t.Fatalf("noise of %d and %d statements", len(sds[true]), len(sds[false]))
+	}
+	for i := range sds[true] {
+		var more, less float64
+		if _, err := fmt.Sscanf(sds[true][i]+" "+sds[false][i], "noise %g noise %g", &more, &less); err != nil {
+			t.Fatal(err)
+		}
+		if !(more > less) {
+			t.Errorf("statement %d: noise %g promised, %g taken for the truth", i, more, less)
+		}
 	}
 }

@@ -170,6 +170,7 @@ func TestMixedAsOnPostgreSQL(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			direct, through := dial(t, db.cluster.DSN("fugu_guest", "adult")), dial(t, f.dsn("alice"))
 			direct.masked, through.masked = true, true
+			through.meet(t)
 			direct.Send(t, over(script, "adult_reference")...)
 			want := direct.until(t, ready(answers(script)))
 			through.Send(t, over(script, "adult")...)

@@ -119,6 +119,15 @@ var (
 	fail  = message(&pgproto3.CopyFail{Message: "enough"})
 )
 
+// meet asks about the protected table, so that the session has been told that its answers have noise.
+func (p *peer) meet(t *testing.T) {
+	t.Helper()
+	p.Send(t, query("SELECT count(*) FROM adult"))
+	if got := p.until(t, ready(1)); !contains(got, "public.adult is answered with noise") {
+		t.Errorf("at first: %s", got)
+	}
+}
+
 // run is an unnamed statement through the extended protocol.
 func run(s string, values ...string) []message {
 	return []message{parse("", s), bind("", "", values...), describe('P', ""), execute("", 0)}

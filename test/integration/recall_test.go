@@ -51,6 +51,7 @@ func TestKnownAnswers(t *testing.T) {
 // forgotten ends a known statement behind Fugu's back, which is the server's to tell.
 func forgotten(t *testing.T, p *peer, sql string) {
 	t.Helper()
+	p.meet(t)
 	p.Send(t, query("PREPARE unused AS SELECT 1"))
 	p.until(t, ready(1))
 	p.Send(t, parse("known", sql), sync)

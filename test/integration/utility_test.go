@@ -124,6 +124,7 @@ func TestUtilityAsOnPostgreSQL(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			direct, through := dial(t, db.cluster.DSN("fugu_guest", "adult")), dial(t, f.dsn("alice"))
 			direct.masked, through.masked = true, true
+			through.meet(t)
 			direct.Send(t, over(script, "adult_reference")...)
 			want := direct.until(t, ready(answers(script)))
 			through.Send(t, over(script, "adult")...)
@@ -173,7 +174,10 @@ CREATE VIEW v AS SELECT count(*) FROM adult;
 		t.Fatalf("%v\n%s", err, out)
 	}
 	n := strings.TrimSpace(out[strings.LastIndex(out, "n="):])
-	want := "Female|f\nMale|f\n" + n + "\nsex,?column?\n\"x,\"\"y\",t\nadult\n" +
+	want := "NOTICE:  public.adult is answered with noise: its values are not exact, so that a secret of the whole " +
+		"table stays one\nHINT:  SELECT * FROM fugu.last_release says how far each value may be off, and " +
+		"fugu_noise_sd(avg(x)) in a statement of avg(x) does so beside it; fugu.budget says what is left.\n" +
+		"Female|f\nMale|f\n" + n + "\nsex,?column?\n\"x,\"\"y\",t\nadult\n" +
 		"ERROR:  this kind of statement cannot be used on public.adult\nLINE 1: COPY adult TO STDOUT;\n             " +
 		"^\nHINT:  What can be answered can be copied: COPY (SELECT count(*) FROM public.adult) TO STDOUT.\n" +
 		"t\nERROR:  prepared statement \"q\" does not exist\nt\nt\n" +

@@ -1,6 +1,6 @@
-// Package patient marks tests that ask very much, one after the other. The race detector makes them many times slower
-// and finds no more in them than in the other tests of their packages, so scripts/test.sh runs them without it: each
-// test that begins with a marker, and nothing else, in a step of its own.
+// Package patient marks tests that ask one thing after the other. The race detector makes them many times slower and
+// finds no more in them than in those tests of their packages in which several things go on at once. So scripts/test.sh
+// runs them without it: each test that begins with a marker, and nothing else, in a step of its own.
 package patient
 
 import (

@@ -1,0 +1,121 @@
+package integration
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"fugu/test/patient"
+)
+
+// How far a value may be off stands beside it, as fugu.last_release says it, and costs nothing: the question is that of
+// the values alone.
+func TestSpreads(t *testing.T) {
+	patient.Test(t)
+	f := serve(t, options{policy: estimatesPolicy})
+	c := f.connect(t)
+
+	const spent = "SELECT epsilon_spent FROM fugu.budget WHERE secret = 'high_income'"
+	plain := "SELECT sex, avg(age) FROM adult GROUP BY sex ORDER BY sex"
+	first := rowsOf(t, c, plain)
+	before := rowsOf(t, c, spent)
+
+	beside := "SELECT sex, avg(age), fugu_noise_sd(avg(age)), fugu_lower(avg(age)), fugu_upper(avg(age)) " +
+		"FROM adult GROUP BY sex ORDER BY sex"
+	for _, confidence := range []string{"0.95", "0.5"} {
+		does(t, c, "SET fugu.confidence = "+confidence)
+		rows := rowsOf(t, c, beside)
+		told := rowsOf(t, c, "SELECT noise_sd, noise_sd, lower, upper FROM fugu.last_release ORDER BY group_key")
+		for i, row := range rows {
+			if fmt.Sprint(row[1]) != fmt.Sprint(first[i][1]) || fmt.Sprint(row[2:]) != fmt.Sprint(told[i][1:]) {
+				t.Errorf("at %s: %v beside %v, and told %v", confidence, row, first[i], told[i])
+			}
+			if sd, low, high := row[2].(float64), row[3].(float64), row[4].(float64); !(sd > 0 && low < high) {
+				t.Errorf("at %s: %v", confidence, row)
+			}
+		}
+	}
+	does(t, c, "RESET fugu.confidence")
+
+	// Wherever it stands, and also without the value.
+	for sql, want := range map[string]string{
+		"SELECT sex FROM adult GROUP BY sex HAVING fugu_noise_sd(avg(age)) > 1e9":                         "[]",
+		"SELECT sex FROM adult GROUP BY sex ORDER BY fugu_upper(avg(age)) - fugu_noise_sd(avg(age)), sex": "",
+		"SELECT s > 0 FROM (SELECT fugu_noise_sd(avg(age)) AS s FROM adult GROUP BY sex) x": "[[true] " +
+			"[true]]",
+		// two cuts that ask for the same share an answer, and what is asked of it
+		`SELECT (a.m - b.low) > 0 FROM (SELECT sex, avg(age) AS m, fugu_noise_sd(avg(age)) FROM adult GROUP BY sex) a
+			JOIN (SELECT sex, fugu_lower(avg(age)) AS low FROM adult GROUP BY sex) b USING (sex)`: "[[true] [true]]",
+	} {
+		if got := fmt.Sprint(rowsOf(t, c, sql)); want != "" && got != want {
+			t.Errorf("%s: %s, want %s", sql, got, want)
+		}
+	}
+	if after := rowsOf(t, c, spent); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("spent %v, and with spreads %v", before, after)
+	}
+
+	// What everybody knows is not off; what is no aggregate has no noise.
+	got := fmt.Sprint(rowsOf(t, c, "SELECT count(*), fugu_noise_sd(count(*)), fugu_upper(count(*)) FROM adult"))
+	if !strings.HasSuffix(got, " 0 35222]]") {
+		t.Errorf("of a public value: %s", got)
+	}
+	for _, sql := range []string{
+		"SELECT fugu_noise_sd(age) FROM adult GROUP BY age",
+		"SELECT fugu_lower(1), count(*) FROM adult",
+		"SELECT fugu_lower(avg(age), 2) FROM adult",
+		"SELECT fugu_noise_sd(mode() WITHIN GROUP (ORDER BY sex)) FROM adult",
+	} {
+		if _, err := c.Exec(t.Context(), sql); code(err) != "PV001" || pgError(err).Hint == "" ||
+			pgError(err).Position == 0 {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+
+	// Estimates have errors of their own.
+	does(t, c, "SET fugu.answer = 'estimate'")
+	rows := rowsOf(t, c, beside)
+	for i, e := range rowsOf(t, c, "SELECT sd, lower, upper FROM fugu.estimate ORDER BY group_key") {
+		if fmt.Sprint(rows[i][2:]) != fmt.Sprint(e) {
+			t.Errorf("estimates %v beside %v", rows[i], e)
+		}
+	}
+}
+
+// On a twin they are of fugu.sampling_error.
+func TestSpreadsOfTwins(t *testing.T) {
+	patient.Test(t)
+	through, _ := serveClinic(t)
+	c := connect(t, through)
+	for _, call := range []string{"count(*) FILTER (WHERE age > 60)", "avg(cost)"} {
+		row := rowsOf(t, c, fmt.Sprintf("SELECT %[1]s::float8, fugu.sampling_error(%[1]s), fugu_noise_sd(%[1]s), "+
+			"fugu_lower(%[1]s), fugu_upper(%[1]s) FROM patients", call))[0]
+		value, said, sd, low, high := row[0].(float64), row[1], row[2].(float64), row[3].(float64), row[4].(float64)
+		if said != sd || math.Abs(high-value-1.96*sd) > .001*sd || math.Abs(value-low-1.96*sd) > .001*sd || sd == 0 {
+			t.Errorf("%s: %v", call, row)
+		}
+	}
+	if _, err := c.Exec(t.Context(), "SELECT fugu_noise_sd(max(age)) FROM patients"); code(err) != "PV001" {
+		t.Error(err)
+	}
+}
+
+func does(t *testing.T, c *pgx.Conn, sql string) {
+	t.Helper()
+	if _, err := c.Exec(t.Context(), sql); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func rowsOf(t *testing.T, c *pgx.Conn, sql string) (out [][]any) {
+	t.Helper()
+	rows, _ := c.Query(t.Context(), sql)
+	out, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) ([]any, error) { return r.Values() })
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return out
+}
