@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 described=$(git describe --tags --always 2> /dev/null || echo unknown)
 version=${1:-0~$described}
-nfpm=github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.48.0
+nfpm=github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.41.1
 
 # Every time in the package is that of the commit, or what the caller says.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || echo 0)}
