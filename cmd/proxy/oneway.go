@@ -23,11 +23,11 @@ func addsUp(ctx context.Context, l ledger.Ledger, policies []*policy.Policy) err
 	return nil
 }
 
-// oneCoupling refuses to change a policy that declares distributions by samples, or to begin with one, once answers were
-// given about the same data: how close two distributions are is said by one coupling of them, which follows from the
-// policy, and what rests on two couplings does not add up (Chen & Ohrimenko, section 3.2). As no such change is ever
-// served, the last answer stands for all of them. Data that are drawn independently of those before have nothing to add
-// up with.
+// oneCoupling refuses to change a policy that declares distributions by samples, or to begin with one, once answers
+// were given about the same data: how close two distributions are is said by one coupling of them, which follows from
+// the policy, and what rests on two couplings does not add up (Chen & Ohrimenko, section 3.2). As no such change is
+// ever served, the last answer stands for all of them. Data that are drawn independently of those before have nothing
+// to add up with.
 func oneCoupling(ctx context.Context, l ledger.Ledger, p *policy.Policy) error {
 	given, err := l.Given(ctx, p.Dataset, 0, 1)
 	if err != nil || len(given) == 0 {
