@@ -182,6 +182,13 @@ func (l *Law) weigh(weights *strictyaml.Value) {
 	}
 }
 
+// Sampled reports whether the policy declares the distribution of a statement by samples.
+func (p *Policy) Sampled() bool {
+	return slices.ContainsFunc(p.Declared, func(d Declared) bool {
+		return slices.ContainsFunc(d.Laws, func(l Law) bool { return l.Samples != nil })
+	})
+}
+
 // alike reports laws of one model of which some are samples, and some are not.
 func alike(r *strictyaml.Report, laws []Law) {
 	for _, l := range laws {

@@ -47,7 +47,8 @@ type Stored struct {
 
 	Evidence *Evidence `json:",omitempty"` // what estimates take from it; nil: the policy has none
 
-	Policy string `json:",omitempty"` // the fingerprint of the policy that it was given under; empty: older than this
+	Policy  string `json:",omitempty"` // the fingerprint of the policy that it was given under; empty: older than this
+	Samples bool   `json:",omitempty"` // that policy declares distributions by samples
 }
 
 // Evidence is what a release tells of query vectors, beside its values: which they are, by Bound.Vector of each

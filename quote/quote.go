@@ -23,6 +23,7 @@ type Quote struct {
 	Public      []string // values that everybody knows
 	given       bool     // the model is one given public statistics
 	policy      string   // its fingerprint
+	declares    bool     // the policy declares distributions by samples
 	Sums        []mechanism.Sum
 	Width       int // components of F
 	Start       []*big.Rat
@@ -45,7 +46,7 @@ type Quote struct {
 
 // Encode makes the bytes that the ledger keeps.
 func (m *Quote) Encode(r mechanism.Release, of *Kept) ([]byte, error) {
-	s := Stored{Index: m.Index, Public: m.Public, Of: of, Policy: m.policy}
+	s := Stored{Index: m.Index, Public: m.Public, Of: of, Policy: m.policy, Samples: m.declares}
 	if m.Width > 0 {
 		s.Evidence = m.evidence()
 		var err error

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"fugu/test/pgcluster"
 )
 
@@ -30,19 +32,93 @@ const secondSampled = `  second:
     secrets: {fraud: {values: [1, 2], samples: [[1], [2]]}}
 `
 
-// A table whose statement is declared by samples answers that one, says check, even of a secret mean and at delta 0;
-// two such statements about one table are refused, and so is a mechanism that samples say nothing for.
-func TestCheckTellsOfSamples(t *testing.T) {
+// sampledDatabase is a database for sampledPolicy, and who serves it.
+func sampledDatabase(t *testing.T) (config string) {
+	t.Helper()
 	c := pgcluster.Shared(t)
+	var there int
+	conn, err := pgx.Connect(t.Context(), c.DSN("postgres", "postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	const known = "SELECT count(*) FROM pg_database WHERE datname = 'sampled'"
+	if err := conn.QueryRow(t.Context(), known).Scan(&there); err != nil {
+		t.Fatal(err)
+	}
 	for _, step := range [][2]string{{"postgres", "CREATE DATABASE sampled"}, {"sampled", `
 		CREATE ROLE sampled_guest LOGIN; CREATE ROLE sampled_reader LOGIN;
 		CREATE TABLE payments (id int PRIMARY KEY, large int NOT NULL);
 		INSERT INTO payments SELECT i, (i % 2) FROM generate_series(1, 1000) AS i;
 		GRANT SELECT ON payments TO sampled_reader`}} {
-		if err := c.Exec(t.Context(), step[0], step[1]); err != nil {
+		if err := c.Exec(t.Context(), step[0], step[1]); there == 0 && err != nil {
 			t.Fatal(err)
 		}
 	}
+	return fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: {method: trust}\n"+
+		"policy: p.policy.yaml\nledger: sqlite:fugu.db\n", c.DSN("sampled_guest", "sampled"),
+		c.DSN("sampled_reader", "sampled"))
+}
+
+// What was told by samples does not add up with what other samples, or none, tell: such a change is not served, neither
+// at a start nor by a reload, unless the data are drawn anew.
+func TestSamplesStay(t *testing.T) {
+	dir := t.TempDir()
+	path, policy := filepath.Join(dir, "fugu.yaml"), filepath.Join(dir, "p.policy.yaml")
+	text := fmt.Sprintf(sampledPolicy, "0.1", "auto")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(path, []byte(sampledDatabase(t)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	write(text)
+	c, err := startChild(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := c.to(t, "sampled")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "SELECT sum(large) FROM payments"); err != nil {
+		t.Fatal(err)
+	}
+	others := strings.Replace(text, "[1, 2, 3, 100], [1, 3, 100]", "[1, 2, 100], [1, 100]", 1)
+	write(others)
+	if c.reload(t) {
+		t.Error("a reload took other samples over")
+	}
+	_ = c.Process.Kill()
+	_ = c.Wait()
+
+	moments := strings.Replace(text, "samples: [[1, 2, 3, 100], [1, 3, 100]]",
+		"means: [[1], [2]], covariances: [[[1]], [[1]]]", 1)
+	for _, s := range []struct{ name, text, refusal string }{
+		{"other samples", others, "does not add up"},
+		{"another delta", fmt.Sprintf(sampledPolicy, "0.05", "auto"), "does not add up"},
+		{"no samples", strings.Replace(moments, "privacy:", "assume: [translation]\nprivacy:", 1), "does not add up"},
+		{"a comment", text + "# the same\n", ""},
+		{"other data", "epoch: {label: '2027', draw: independent}\n" + others, ""},
+	} {
+		write(s.text)
+		c, err := startChild(t, path)
+		if (err == nil) != (s.refusal == "") || err != nil && !strings.Contains(err.Error(), s.refusal) {
+			t.Errorf("%s: %v", s.name, err)
+		}
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}
+}
+
+// A table whose statement is declared by samples answers that one, says check, even of a secret mean and at delta 0;
+// two such statements about one table are refused, and so is a mechanism that samples say nothing for.
+func TestCheckTellsOfSamples(t *testing.T) {
+	config := sampledDatabase(t)
 
 	const answers = "public.payments answers one statement, and no other: that of the model largest"
 	for _, s := range []struct {
@@ -58,9 +134,6 @@ func TestCheckTellsOfSamples(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "fugu.yaml")
-		config := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: {method: trust}\n"+
-			"policy: p.policy.yaml\nledger: sqlite:fugu.db\n", c.DSN("sampled_guest", "sampled"),
-			c.DSN("sampled_reader", "sampled"))
 		text := fmt.Sprintf(sampledPolicy, s.delta, s.mechanism) + s.more
 		if err := errors.Join(os.WriteFile(path, []byte(config), 0o600),
 			os.WriteFile(filepath.Join(dir, "p.policy.yaml"), []byte(text), 0o600)); err != nil {

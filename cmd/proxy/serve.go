@@ -144,7 +144,7 @@ func (h *house) settle(ctx context.Context) error {
 		if err := h.openLedger(ctx, true); err != nil {
 			return err
 		}
-		if err := oneWayOnly(ctx, h.ledger, h.policies); err != nil {
+		if err := addsUp(ctx, h.ledger, h.policies); err != nil {
 			return err
 		}
 	}
@@ -226,7 +226,7 @@ func (s *served) replace(ctx context.Context) error {
 	if len(policies) == 0 {
 		return nil
 	}
-	if err := oneWayOnly(ctx, h.ledger, policies); err != nil {
+	if err := addsUp(ctx, h.ledger, policies); err != nil {
 		return err
 	}
 

@@ -3,6 +3,7 @@
 package kill
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"net"
@@ -61,7 +62,22 @@ func (c *client) exchange(messages []byte) (r reply) {
 			break
 		}
 	}
+	r.bytes = untold(r.bytes)
 	return r
+}
+
+// untold leaves out what a session is told once about a table: one that asks again has been told, or is another one.
+func untold(b []byte) (out []byte) {
+	for len(b) >= 5 {
+		n := 1 + int(binary.BigEndian.Uint32(b[1:]))
+		whole := n <= len(b)
+		n = min(n, len(b))
+		if b[0] != 'N' || whole && !bytes.Contains(b[:n], []byte(" is answered with noise: ")) {
+			out = append(out, b[:n]...)
+		}
+		b = b[n:]
+	}
+	return append(out, b...)
 }
 
 // message is one message of a reply; the last may be cut.

@@ -96,6 +96,11 @@ func failure(rows [][]*string) string {
 	return ""
 }
 
+// introduces reports whether a line is what a session is told once about a table, which PostgreSQL does not say.
+func introduces(line string) bool {
+	return strings.HasPrefix(line, "NOTICE:") && strings.Contains(line, " is answered with noise: ")
+}
+
 // psql runs a script and adds to out the lines that it writes for each unit.
 func (f *fixture) psql(ctx context.Context, dsn, script string, out map[string][][]*string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
@@ -110,11 +115,11 @@ func (f *fixture) psql(ctx context.Context, dsn, script string, out map[string][
 	cmd.Stdout, cmd.Stderr = &streams[0], &streams[1]
 	err = cmd.Run()
 	for _, s := range streams {
-		name := ""
+		name, told := "", false
 		for _, line := range strings.Split(s.String(), "\n") {
 			if rest, ok := strings.CutPrefix(line, mark); ok {
 				name = rest
-			} else if name != "" {
+			} else if told = introduces(line) || told && strings.HasPrefix(line, "HINT:"); name != "" && !told {
 				out[name] = append(out[name], []*string{&line})
 			}
 		}
