@@ -95,7 +95,8 @@ func (c *console) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case c.Token == nil:
-			http.Error(w, "admin_token is not set in fugu.yaml, so the console is shown to nobody", http.StatusForbidden)
+			http.Error(w, "admin_token is not set in fugu.yaml, so the console is shown to nobody",
+				http.StatusForbidden)
 		case c.Token.Admits(r):
 			next.ServeHTTP(w, r)
 		case r.Header.Get("Authorization") != "" || r.Method != http.MethodGet:

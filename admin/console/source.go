@@ -13,7 +13,8 @@ type Source interface {
 	Events(context.Context) ([]Event, error) // newest first
 	Policies(context.Context) ([]Policy, error)
 	Twins(context.Context) ([]Twin, error)
-	// Curve prices a statement that an operator has typed, at several ε. It charges nothing, and reads no protected row.
+	// Curve prices a statement that an operator has typed, at several ε. It charges nothing, and reads no protected
+	// row.
 	Curve(ctx context.Context, statement string) (Curve, error)
 }
 
@@ -177,7 +178,7 @@ type Curve struct {
 	Components int
 	Columns    []Column
 	Points     []CurvePoint
-	Refused    string // why it would be refused at the policy's ε; empty: it would not
+	Refused    string  // why it would be refused at the policy's ε; empty: it would not
 	At         float64 // the policy's ε
 }
 
