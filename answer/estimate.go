@@ -231,6 +231,8 @@ var errOtherNoise = sqlstate.New(sqlstate.ModelUnfit, "the reference has changed
 func observed(w reuse.Witness, place map[string]int) (out estimate.Answer) {
 	law := w.Evidence.Law
 	var kept []int
+
+	// Rounding to a step is taken for normal noise of the variance of a uniform value, step²/12.
 	for i := range w.Values {
 		k := i
 		if place != nil {
@@ -245,6 +247,8 @@ func observed(w reuse.Witness, place map[string]int) (out estimate.Answer) {
 		out.Noise.Own = append(out.Noise.Own, estimate.Own{Laplace: math.Hypot(o.Laplace, o.Extra),
 			Normal: math.Hypot(o.Sigma, o.Step/math.Sqrt(12))})
 	}
+
+	// Noise that values share runs along those that were kept.
 	for _, s := range law.Shared {
 		line := estimate.Line{Laplace: s.Laplace, Normal: s.Sigma}
 		for _, i := range kept {
@@ -252,6 +256,7 @@ func observed(w reuse.Witness, place map[string]int) (out estimate.Answer) {
 		}
 		out.Noise.Shared = append(out.Noise.Shared, line)
 	}
+
 	return out
 }
 

@@ -284,6 +284,8 @@ func cancelAll(c *pgconn.PgConn) {
 func scrub(ctx context.Context, err error) error {
 	var known *sqlstate.Error
 	var pe *pgconn.PgError
+
+	// Which error of class 22, of data, a row has raised would tell about the row: they are all one.
 	switch {
 	case err == nil || errors.As(err, &known):
 		return err
