@@ -51,6 +51,8 @@ func (q *Question) arrays(a ledger.Answer, s quote.Stored, values []string, cell
 
 	var out [][]byte
 	index := s.Index
+
+	// The stored answer has the cuts one after the other: each takes its part off the front.
 	for _, c := range q.Request.Cuts {
 		n := len(c.Cells) * len(c.Aggregates)
 		if len(shown) < n {

@@ -51,6 +51,7 @@ func pinned(timeout time.Duration) map[string]string {
 		// compiles, too.
 		"jit_above_cost": "500000",
 	}
+
 	if hook.ReaderPath {
 		settings["search_path"] = "public, pg_catalog"
 	}
@@ -130,6 +131,7 @@ func (r *Reader) DescribeMeanwhile(
 			return err
 		}
 
+		// The server types the statement while this works.
 		work()
 		answer, err := p.GetResults()
 		if err != nil {

@@ -151,6 +151,7 @@ func (b *Books) digest(answer, charge int64) Before {
 	var before Before
 	old := true
 	h := sha256.New()
+	// The form is part of the chain: another order or spelling would be another digest.
 	for _, a := range b.answers {
 		if a.ID <= answer {
 			before.Answers = a.ID
