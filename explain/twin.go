@@ -69,6 +69,7 @@ func (c Class) line() string {
 		if k > told || k == told && len(sizes) > 2 {
 			continue
 		}
+
 		off := 0.
 		if c.ToldError != nil {
 			off = *c.ToldError
