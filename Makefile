@@ -39,7 +39,7 @@ quick: ## for every save: formatting, vet, unit tests, and one cluster with psql
 	@scripts/quick.sh
 
 nightly: ## what is too long for make test: more statements, trials and transcripts; SEED=number as of another day
-	@scripts/setup.sh server test
+	@scripts/setup.sh server test browser
 	@scripts/nightly.sh $(SEED)
 
 compat: ## the test suites of pgx, lib/pq and libpq, and 17 clients, through Fugu as directly: beside noise, and beside twins
