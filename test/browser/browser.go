@@ -24,7 +24,7 @@ import (
 const Required = "FUGU_BROWSER"
 
 // patience is how long all that a test does with a page may take on a machine that has much else to do.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // Screen is what a page is looked at on.
 type Screen struct {
