@@ -47,8 +47,8 @@ func address(dir, page string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.Join(dir, page)}).String()
 }
 
-// On every screen no page (by night; by day none of some) is wider than it, no text is faint, every picture is there, and the console is silent. With
-// SHOTS=directory pictures of what is shown are kept there.
+// On every screen no page is wider than it, no text is faint, every picture is there, and the console is silent; by day
+// of some pages. With SHOTS=directory pictures of what is shown are kept there.
 func TestPagesInABrowser(t *testing.T) {
 	dir, pages := written(t)
 	if !nightly.Is() {
