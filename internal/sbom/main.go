@@ -1,4 +1,5 @@
-// Command sbom writes what a Go program is made of, as a bill of materials in CycloneDX: go run ./internal/sbom PROGRAM.
+// Command sbom writes what a Go program is made of, as a bill of materials in CycloneDX, for make package: go run
+// ./internal/sbom PROGRAM.
 //
 // It reads what the linker has written into the program: the modules with their checksums, and the version of Go, whose
 // standard library is one of them. C that a module brings along (the parser of pg_query_go, SQLite) is part of that

@@ -34,7 +34,7 @@ func read(t *testing.T, info *debug.BuildInfo) (b bill, text string) {
 	return b, out.String()
 }
 
-// The bill of this test's program has the modules that go version -m lists, neither more nor less, and Go's own library.
+// The bill of this test's program has the modules that go version -m lists, neither more nor less, and Go's library.
 func TestModules(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
