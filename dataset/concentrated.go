@@ -22,9 +22,9 @@ import (
 func concentrated(p *policy.Policy, l policy.Law, spans []sensitivity.Span) (sensitivity.Close, error) {
 	delta := 2 * l.Concentrated.ButFor
 	if left := leftOut(p); delta > left {
-		return sensitivity.Close{}, fmt.Errorf("secret %s: two distributions that are each near their means but for %v "+
-			"are near each other but for %v, and of privacy.delta the mechanism %s leaves %v for that: write a larger "+
-			"within and a smaller but_for, or a larger delta", l.Secret, l.Concentrated.ButFor, delta,
+		return sensitivity.Close{}, fmt.Errorf("secret %s: two distributions that are each near their means but "+
+			"for %v are near each other but for %v, and of privacy.delta the mechanism %s leaves %v for that: write "+
+			"a larger within and a smaller but_for, or a larger delta", l.Secret, l.Concentrated.ButFor, delta,
 			p.Privacy.Mechanism, left)
 	}
 

@@ -78,8 +78,8 @@ func (s *Snapshot) declare(ctx context.Context, reader *upstream.Reader, p *poli
 func (s *Snapshot) alone(c *planner.Bound, p *policy.Policy, d *Declared) error {
 	root := s.rootOf(c)
 	if root.Alone != nil {
-		return fmt.Errorf("the model %s declares another statement about %s by its distribution, and nothing says how the "+
-			"two vary together: write one statement of all the values", root.Alone.Name, root.Table)
+		return fmt.Errorf("the model %s declares another statement about %s by its distribution, and nothing says how "+
+			"the two vary together: write one statement of all the values", root.Alone.Name, root.Table)
 	}
 	root.Alone = d
 	for i, l := range d.Laws {
