@@ -73,9 +73,9 @@ func TestFigureOfWassersteinHolds(t *testing.T) {
 }
 
 // Two laws of which no more is said than where their means are, and that each is within 1.6 of its mean but for a
-// tenth: with the noise that follows (Chen & Ohrimenko, Theorem 3.3) no event tells more than ε allows but for a fifth,
-// with a quarter of it one does. Of the laws nine tenths are on the far side of the mean, and the last tenth is far away
-// on the other.
+// tenth: with the noise that follows (Chen & Ohrimenko, Theorem 3.3) no event tells more than ε allows but for a
+// fifth, with a quarter of it one does. Of the laws nine tenths are on the far side of the mean, and the last tenth is
+// far away on the other.
 func TestConcentrationHolds(t *testing.T) {
 	const fine = 64
 	points := []int{0, 11 * fine, 16 * fine, 21 * fine}
