@@ -139,6 +139,7 @@ func arranged(l policy.Law, order []int) policy.Law {
 	if c := l.Concentrated; c != nil {
 		out.Concentrated = &policy.Concentrated{Within: pick(c.Within), ButFor: c.ButFor}
 	}
+	// A covariance has both its rows and its columns in the new order.
 	for i := range l.Covariances {
 		var rows [][]float64
 		for _, o := range order {

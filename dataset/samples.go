@@ -58,6 +58,7 @@ func closestSamples(p *policy.Policy, l policy.Law, spans []sensitivity.Span) (s
 		}
 	}
 
+	// In these units the distance counts each component by the noise that it would have anyway.
 	for i, a := range laws {
 		laws[i] = a.In(unit)
 	}
@@ -101,6 +102,7 @@ func Spacing(laws ...policy.Law) []float64 {
 			}
 		}
 
+		// Neighbours in order: no two others are closer.
 		slices.Sort(all)
 		least := math.Inf(1)
 		for i := 1; i < len(all); i++ {
