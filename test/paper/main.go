@@ -60,7 +60,7 @@ func paper(ctx context.Context, out, file string, repetitions int, alone map[str
 	defer conn.Close(context.WithoutCancel(ctx))
 	switch {
 	case alone["channels"]:
-		return channels(ctx, conn)
+		return errors.Join(byHand(), channels(ctx, conn))
 	case alone["twins"]:
 		return twins(ctx, cluster, conn)
 	case alone["dashboard"]:
@@ -98,7 +98,7 @@ func paper(ctx context.Context, out, file string, repetitions int, alone map[str
 	if err := twins(ctx, cluster, conn); err != nil {
 		return err
 	}
-	if err := channels(ctx, conn); err != nil {
+	if err := errors.Join(byHand(), channels(ctx, conn)); err != nil {
 		return err
 	}
 	if err := errors.Join(partial(ctx, cluster, conn), estimation(ctx, cluster, conn)); err != nil {
