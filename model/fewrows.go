@@ -11,8 +11,8 @@ import "math"
 // Of a handful of rows that is too little on either side:
 //
 //   - v is small by chance, and 0 of a single row. By the rows of all groups the variance is σ²; v is taken for a draw
-//     about it, worth as much as ν = 8 rows. Given k rows the variance then has an inverse χ² law with ν + k - 1 degrees
-//     of freedom and the mean (ν σ² + k v)/(ν + k - 3) [Gelman et al., "Bayesian Data Analysis", section 3.3].
+//     about it, worth as much as ν = 8 rows. Given k rows the variance then has an inverse χ² law with ν + k - 1
+//     degrees of freedom and the mean (ν σ² + k v)/(ν + k - 3) [Gelman et al., "Bayesian Data Analysis", section 3.3].
 //   - the number of rows is a Poisson one, and the mean of 1/N over N ≥ 1 is more than 1/λ: 1.30 times of three rows.
 func (p *Path) FewRows(x float64) []float64 {
 	out := make([]float64, len(p.m.Components))
@@ -47,7 +47,7 @@ func (p *Path) FewRows(x float64) []float64 {
 // groupRows are the rows that have a part in one average.
 type groupRows struct {
 	variance float64 // of the reference's, around their mean
-	rows     float64 // how many the reference has: as many as would know the mean as well, if the classes weigh otherwise
+	rows     float64 // that the reference has: as many as know the mean as well, if the classes weigh otherwise
 	expected float64 // in the table
 }
 

@@ -24,8 +24,8 @@ func TestMeanInverse(t *testing.T) {
 
 // Intervals of 95% around the reference's average hold for the table's, however few rows both have: groups of normal
 // rows whose variances differ by a factor of up to 2, 20,000 for each size. Of a share of .95 the standard deviation is
-// .0015; 93% and 98.5% are more than eight away (false alarm 1e-15 each). The delta method's alone hold for less than 85%
-// of groups of up to three rows.
+// .0015; 93% and 98.5% are more than eight away (false alarm 1e-15 each). The delta method's alone hold for less than
+// 85% of groups of up to three rows.
 func TestFewRowsAreCovered(t *testing.T) {
 	const trials, times = 20_000, 3.5
 	rng := rand.New(rand.NewPCG(16, 1))

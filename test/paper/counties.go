@@ -71,7 +71,8 @@ func (c counties) processed(rng *rand.Rand, epsilon float64) (out synthetic, con
 	for i := range cases {
 		x, y := near[0][i], near[1][i]
 		contracted = append(contracted, contraction{x <= 0, y <= 0, deaths[i] > 0 && y >= x})
-		out.cases, out.deaths = append(out.cases, int(x)), append(out.deaths, int(math.Min(math.Floor(x), math.Round(y))))
+		out.cases = append(out.cases, int(x))
+		out.deaths = append(out.deaths, int(math.Min(math.Floor(x), math.Round(y))))
 		left -= int(x)
 		order[i] = i
 	}
