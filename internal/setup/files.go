@@ -180,43 +180,6 @@ func UserLine(name, verifier string) string {
 	return double(name) + " " + double(verifier)
 }
 
-// installing is what there is to do with the unit that fugu init writes.
-const installing = `# cp fugu.service /etc/systemd/system/ && systemctl enable --now fugu
-# The user has to be able to read the files of %[1]s, and to write the ledger there:
-# useradd --system --no-create-home fugu && chown -R fugu %[1]s
-`
-
-// unit is the service for systemd: a proxy that can write nothing but its own directory.
-func unit(at Place) string {
-	return fmt.Sprintf(`[Unit]
-Description=Fugu, a PostgreSQL proxy that keeps global properties of a dataset secret
-After=network-online.target postgresql.service
-Wants=network-online.target
-
-[Service]
-User=fugu
-WorkingDirectory=%[1]s
-ExecStart=%[2]s serve -c %[1]s/fugu.yaml
-ExecReload=/bin/kill -HUP $MAINPID
-TimeoutStopSec=30
-Restart=on-failure
-LimitNOFILE=65536
-UMask=0077
-NoNewPrivileges=yes
-PrivateTmp=yes
-PrivateDevices=yes
-ProtectHome=read-only
-ProtectSystem=strict
-ProtectKernelTunables=yes
-ProtectControlGroups=yes
-RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
-ReadWritePaths=%[1]s
-
-[Install]
-WantedBy=multi-user.target
-`, at.Directory, at.Binary)
-}
-
 // times is a decimal number so many times, without rounding.
 func times(number string, n int64) string {
 	r, ok := new(big.Rat).SetString(number)
