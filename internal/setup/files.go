@@ -22,6 +22,7 @@ type Place struct {
 	Binary    string          // of fugu, absolute
 	Listen    string          // HOST:PORT
 	Server    *pgconn.Config  // how the owner reached the database
+	Encrypted bool            // the owner was let in by TLS, so that the proxy insists on it
 	Roles     string          // what the names of the roles begin with
 	Logins    map[string]Pass // of the roles: guest, reader and keeper
 	Users     map[string]Pass // of the analysts
@@ -71,7 +72,7 @@ func (at Place) url(kind string) string {
 	if strings.HasPrefix(host, "/") {
 		host = "127.0.0.1"
 	}
-	if at.Server.TLSConfig != nil {
+	if at.Encrypted {
 		query.Set("sslmode", "require")
 	}
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(at.Roles+"_"+kind, at.Logins[kind].Password),
