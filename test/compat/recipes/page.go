@@ -62,8 +62,9 @@ func (p *page) split() error {
 		}
 		program, printed := fences[0], fences[1]
 		p.sections = append(p.sections, section{title: title,
-			program: p.text[start+program[4] : start+program[5]], printed: unfold(p.text[start+printed[4] : start+printed[5]]),
-			before: start + printed[4], after: start + printed[5]})
+			program: p.text[start+program[4] : start+program[5]],
+			printed: unfold(p.text[start+printed[4] : start+printed[5]]),
+			before:  start + printed[4], after: start + printed[5]})
 	}
 	return nil
 }
