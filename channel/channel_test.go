@@ -3,9 +3,11 @@ package channel
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
+	_ "fugu/test/seeded"
 	"pgregory.net/rapid"
 )
 
@@ -242,6 +244,24 @@ func TestManyValues(t *testing.T) {
 		t.Logf("41 values, ε = %g: leaks %.6f, says %.4f nats", epsilon, told, c.Information(laws.Center))
 		if told > epsilon || told < .9*epsilon {
 			t.Errorf("ε = %g: leaks %g", epsilon, told)
+		}
+	}
+}
+
+// Where all values are equally frequent, many vertices of the programme are nearly one.
+func TestEqualLaws(t *testing.T) {
+	for n := 2; n <= 6; n++ {
+		law := slices.Repeat([]float64{1 / float64(n)}, n)
+		for _, radius := range []float64{0, 1e-14, 1.4551915228366852e-11, 1e-9, 1e-6, .001, .1} {
+			laws := Ball{Center: law, Radius: radius}
+			for _, epsilon := range []float64{.001, .1, .25, .3, .5, 1, math.Ln2, 2, 5} {
+				c, err := Optimal(epsilon, laws)
+				if err != nil {
+					t.Errorf("%d values, radius %g, ε = %g: %v", n, radius, epsilon, err)
+				} else if told := c.Capacity(laws); told > epsilon {
+					t.Errorf("%d values, radius %g: leaks %g of %g", n, radius, told, epsilon)
+				}
+			}
 		}
 	}
 }

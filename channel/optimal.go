@@ -14,7 +14,7 @@ const all = 10
 
 // margins are taken off ε, the next where one was not enough, for what a programme that is slightly off, float64 and
 // rounding to multiples of 1/Whole may add to a leakage.
-var margins = []float64{1e-6, 1e-5, 1e-4}
+var margins = []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, .1}
 
 // least is the smallest ε for which there is a channel. By it a value of one in a thousand is hardly told; the
 // programme's columns cannot be told apart either.
@@ -74,25 +74,30 @@ func Optimal(epsilon float64, laws Ball) (Channel, error) {
 func rays(shrunk float64, laws Ball) [][]float64 {
 	n := len(laws.Center)
 	e, half := math.Exp(shrunk), laws.Radius/2
-	var out [][]float64
+	var out, first [][]float64
 
 	// One value alone, all others 0.
 	for x := range n {
 		if e*laws.Center[x] >= 1 {
 			alone := make([]float64, n)
 			alone[x] = 1
-			out = append(out, alone)
+			first = append(first, alone)
 		}
 	}
 	for _, high := range subsets(n) {
 		// All others at t, which is above 0.
 		chance := mean(twoValued(high, 0), laws.Center)
 		if left := 1 - e*chance; left > 0 {
-			out = append(out, twoValued(high, left/(e*(1-chance+half))))
+			v := twoValued(high, left/(e*(1-chance+half)))
+			if number(high) == 1 {
+				first = append(first, v)
+			} else {
+				out = append(out, v)
+			}
 		}
 
-		// All others at 0, but for one between.
-		if e*chance > 1 {
+		// All others at 0, but for one between. Where there is one other it is the least, and t already.
+		if e*chance > 1 || number(high) == n-1 {
 			continue
 		}
 		for f := range n {
@@ -103,7 +108,10 @@ func rays(shrunk float64, laws Ball) [][]float64 {
 			}
 		}
 	}
-	return out
+
+	// The simplex method looks for its first basis from the end. Of the columns in which one value is greatest there is
+	// one for each value, and they are far from dependent; among others a float64 may take for independent what is not.
+	return append(out, first...)
 }
 
 // twoValued is 1 where high is, and t elsewhere.
@@ -115,6 +123,16 @@ func twoValued(high []bool, t float64) []float64 {
 		}
 	}
 	return v
+}
+
+// number is how many values a set has.
+func number(set []bool) (n int) {
+	for _, in := range set {
+		if in {
+			n++
+		}
+	}
+	return n
 }
 
 // subsets are the sets of greatest entries that are looked at: all that are neither empty nor everything, or, of many

@@ -184,10 +184,10 @@ func readEvents(out []byte) (results, error) {
 			r[name] = t
 		}
 	}
-	// Otherwise the package's own word says no more than its tests, unless it has none that failed.
-	if t, ok := r[whole]; ok && cut {
-		t.output = strings.Join(last, "")
-		r[whole] = t
+	// A panic that ends the program leaves no word of the package. Otherwise that word says no more than its tests,
+	// unless it has none that failed.
+	if t, ok := r[whole]; cut {
+		r[whole] = result{outcome: "fail", output: strings.Join(last, "")}
 	} else if ok && (t.outcome != "fail" || anyFailed(r)) {
 		delete(r, whole)
 	}

@@ -72,6 +72,23 @@ func TestReadEvents(t *testing.T) {
 	}
 }
 
+// A panic's last event is that of the test that panicked: the package has none, and the tests beside it no end.
+func TestReadEventsUpToAPanic(t *testing.T) {
+	r, err := readEvents([]byte(`{"Action":"run","Test":"TestA"}
+{"Action":"output","Test":"TestA","Output":"=== PAUSE TestA"}
+{"Action":"run","Test":"TestB"}
+{"Action":"output","Test":"TestB","Output":"panic: timeout"}
+{"Action":"fail","Test":"TestB"}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r["TestA"].cut || r["TestB"].cut || r[whole].outcome != "fail" ||
+		!strings.HasSuffix(r[whole].output, "panic: timeout") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestNotes(t *testing.T) {
 	pass, fail := result{outcome: "pass"}, result{outcome: "fail", output: "why"}
 	among := func(r results) results {
