@@ -184,6 +184,7 @@ func (b Books) Expect(ctx context.Context, q Asked, free bool) (Expected, error)
 		return nominal, nil
 	}
 
+	// A budget that is used up has a price as well, which is what whoever asks for one wants to read.
 	p, err := b.Price(ctx, q)
 	exhausted := sqlstate.Is(err, sqlstate.BudgetExhausted)
 	switch {

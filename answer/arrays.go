@@ -51,6 +51,8 @@ func (q *Question) arrays(a ledger.Answer, s quote.Stored, values []string, cell
 
 	var out [][]byte
 	index := s.Index
+
+	// The stored answer has the cuts one after the other: each takes its part off the front.
 	for _, c := range q.Request.Cuts {
 		n := len(c.Cells) * len(c.Aggregates)
 		if len(shown) < n {
@@ -135,6 +137,8 @@ func spreadOf(c *planner.Bound, spread int, index []quote.Place, shown []planner
 	cells []ledger.Cell) ([]planner.Value, error) {
 	s := c.Spreads[spread]
 	out := make([]planner.Value, len(c.Cells))
+
+	// Only what stands in for a component has an error; what follows from public values is exact.
 	for row := range c.Cells {
 		at := row*len(c.Aggregates) + c.Columns[s.Of]
 		k, noisy := index[at].Component()
@@ -150,5 +154,6 @@ func spreadOf(c *planner.Bound, spread int, index []quote.Place, shown []planner
 			out[row] = planner.Value{Text: [...]string{"0", shown[at].Text, shown[at].Text}[s.Part()]}
 		}
 	}
+
 	return out, nil
 }

@@ -63,6 +63,8 @@ func (q *Question) Estimates(ctx context.Context, a ledger.Answer) (out Estimate
 	if err != nil {
 		return out, err
 	}
+
+	// Where everything is public there is nothing to estimate.
 	var cells []ledger.Cell
 	if m.Width > 0 {
 		if err := estimable(m); err != nil {
@@ -94,6 +96,7 @@ func (q *Question) estimatedCells(ctx context.Context, m *quote.Quote, out *Esti
 		return nil, err
 	}
 	var laws []estimate.Estimate
+	// The posterior is a search like that of a quote, and waits for its turn with them.
 	err = q.desk.Searches.Run(ctx, q.asked.User, m.Width, func(ctx context.Context, _ func()) (err error) {
 		var prior *estimate.Prior
 		if q.Request.Policy.Estimates == policy.ReferenceEstimates {
@@ -102,11 +105,14 @@ func (q *Question) estimatedCells(ctx context.Context, m *quote.Quote, out *Esti
 			}
 		}
 		out.From, out.Prior = []int64{own.ID}, prior != nil
+
+		// An answer that was computed from others has errors of another kind, and no other is taken in beside it.
 		if out.stored.Past != nil {
 			laws, err = estimatesOfSums(own.Values, out.stored.Past.Errors, prior)
 			return err
 		}
 
+		// Sums that are public are facts: they hold exactly, whatever the noise.
 		p := estimate.Problem{Size: m.Width, Prior: prior, Answers: []estimate.Answer{observed(own, nil)}}
 		for _, s := range m.Sums {
 			total, _ := s.Total.Float64()
@@ -166,6 +172,7 @@ func estimatesOfSums(values []float64, errs []quote.PastError, prior *estimate.P
 // addWitnesses takes in what earlier answers tell of the question's query vectors, as many values as there is room for.
 func (q *Question) addWitnesses(ctx context.Context, m *quote.Quote, own reuse.Witness, p *estimate.Problem,
 	out *Estimated) error {
+	// Of a vector that stands twice the first is taken: both are the same number.
 	place := map[string]int{}
 	for k, v := range m.Vectors {
 		if _, known := place[v]; !known && v != "" {
@@ -180,6 +187,7 @@ func (q *Question) addWitnesses(ctx context.Context, m *quote.Quote, own reuse.W
 		return err
 	}
 
+	// Newest first, so that what has no room is the oldest.
 	room := estimate.MaxValues - m.Width
 	for _, w := range others {
 		if w.ID == own.ID {
@@ -213,6 +221,7 @@ func (q *Question) witness(a ledger.Answer, s quote.Stored, m *quote.Quote) (w r
 		return w, w.Evidence.Law.Check(m.Width)
 	}
 
+	// Not every answer has its evidence kept with it: the quote speaks for one if it would draw the same noise.
 	for k, c := range a.Cells {
 		if s.Past == nil && c.SD != m.Calibration.SD[k] {
 			return w, errOtherNoise
@@ -231,6 +240,8 @@ var errOtherNoise = sqlstate.New(sqlstate.ModelUnfit, "the reference has changed
 func observed(w reuse.Witness, place map[string]int) (out estimate.Answer) {
 	law := w.Evidence.Law
 	var kept []int
+
+	// Rounding to a step is taken for normal noise of the variance of a uniform value, step²/12.
 	for i := range w.Values {
 		k := i
 		if place != nil {
@@ -245,6 +256,8 @@ func observed(w reuse.Witness, place map[string]int) (out estimate.Answer) {
 		out.Noise.Own = append(out.Noise.Own, estimate.Own{Laplace: math.Hypot(o.Laplace, o.Extra),
 			Normal: math.Hypot(o.Sigma, o.Step/math.Sqrt(12))})
 	}
+
+	// Noise that values share runs along those that were kept.
 	for _, s := range law.Shared {
 		line := estimate.Line{Laplace: s.Laplace, Normal: s.Sigma}
 		for _, i := range kept {
@@ -252,6 +265,7 @@ func observed(w reuse.Witness, place map[string]int) (out estimate.Answer) {
 		}
 		out.Noise.Shared = append(out.Noise.Shared, line)
 	}
+
 	return out
 }
 

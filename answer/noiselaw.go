@@ -41,6 +41,7 @@ func (q *Question) NoiseLaw(ctx context.Context, a ledger.Answer) (parts []LawPa
 		return nil, err
 	}
 
+	// Each value has noise of its own, and its part of every noise that it shares with others.
 	for k, label := range m.Labels {
 		for _, p := range ownParts(w.Evidence.Law.Own[k]) {
 			p.Label = label

@@ -82,6 +82,8 @@ func (q *Question) read(ctx context.Context, m *quote.Quote) (out outcome, err e
 	if err != nil {
 		return outcome{}, fmt.Errorf("adding noise: %w", err)
 	}
+
+	// Values of which the sum is public add up to it, as whoever asks expects.
 	if len(m.Sums) > 0 {
 		if release, err = release.SummingTo(c.Noise, m.Sums); err != nil {
 			return outcome{}, err
@@ -106,6 +108,8 @@ func (q *Question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Ans
 			return ledger.Answer{}, false, err
 		}
 	}
+
+	// A failure that is final is given like an answer, since the next try would only fail again and pay again.
 	switch {
 	case final:
 		given, done, err := q.give(ctx, c, a, outcome{})

@@ -77,6 +77,7 @@ func (q *Question) inOrder(s quote.Stored, cells []ledger.Cell) ([]ToldCell, err
 			row := index[:len(c.Aggregates)]
 			index = index[len(c.Aggregates):]
 
+			// An aggregate that the statement names twice is one value, and told once.
 			seen := make([]bool, len(row))
 			for _, agg := range c.Columns {
 				if seen[agg] {

@@ -31,6 +31,7 @@ func Binary(epsilon float64, laws Ball) (Channel, error) {
 	whole := 1 + laws.Radius*e
 	common := e * (1 - p + half) / whole // P(the commoner is shown | it is true)
 	rare := e * (p + half) / whole       // P(the rarer is shown | it is true)
+	// The commoner value may be either of the two.
 	matrix := [][]float64{{common, 1 - common}, {1 - rare, rare}}
 	if laws.Center[0] < laws.Center[1] {
 		matrix = [][]float64{{rare, 1 - rare}, {1 - common, common}}

@@ -7,37 +7,30 @@ import (
 	"pgregory.net/rapid"
 )
 
-// divergences are those of table I, each D_f(p‖q) = Σ q f(p/q) [Kawamoto & Murakami, Definition 6; the stored text of
-// the paper has lost the symbols, and these are the textbook's].
-var divergences = map[string]func(ratio float64) float64{
-	"KL":              func(t float64) float64 { return t * math.Log(t) },
-	"reverse KL":      func(t float64) float64 { return -math.Log(t) },
-	"total variation": func(t float64) float64 { return math.Abs(t-1) / 2 },
-	"χ²":              func(t float64) float64 { return (t - 1) * (t - 1) },
-	"Hellinger":       func(t float64) float64 { return (math.Sqrt(t) - 1) * (math.Sqrt(t) - 1) / 2 },
-}
-
-// divergence is D_f of two laws of which neither excludes what the other has.
-func divergence(f func(float64) float64, p, q []float64) (sum float64) {
-	for x := range p {
-		sum += q[x] * f(p[x]/q[x])
-	}
-	return sum
-}
-
 // By hand, for (1/2, 1/2) against (1/4, 3/4).
 func TestTableOfDivergences(t *testing.T) {
 	p, q := []float64{.5, .5}, []float64{.25, .75}
-	for name, want := range map[string]float64{
-		"KL":              math.Ln2/2 + math.Log(2./3)/2,
-		"reverse KL":      math.Log(.5)/4 + math.Log(1.5)*3/4,
-		"total variation": .25,
-		"χ²":              1. / 3,
-		"Hellinger":       1 - math.Sqrt(.125) - math.Sqrt(.375),
-	} {
-		near(t, name, divergence(divergences[name], p, q), want, 1e-12)
+	wants := []float64{math.Ln2/2 + math.Log(2./3)/2, math.Log(.5)/4 + math.Log(1.5)*3/4, .25, 1. / 3,
+		1 - math.Sqrt(.125) - math.Sqrt(.375)}
+	for i, d := range Divergences {
+		near(t, d.Name, d.Of(p, q), wants[i], 1e-12)
 	}
 	near(t, "max", MaxDivergence(p, q), math.Ln2, 1e-12)
+	near(t, "beyond ε", Beyond(.1).Of(p, q), .5-math.Exp(.1)/4, 1e-12)
+}
+
+// What one law has and the other excludes: (1/2, 1/2) against (1, 0), and back.
+func TestDivergencesOfWhatIsExcluded(t *testing.T) {
+	p, q, inf := []float64{.5, .5}, []float64{1, 0}, math.Inf(1)
+	there := []float64{inf, math.Ln2, .5, inf, 1 - math.Sqrt(.5)}
+	back := []float64{math.Ln2, inf, .5, 1, 1 - math.Sqrt(.5)}
+	for i, d := range Divergences {
+		for which, got := range map[string][2]float64{"there": {d.Of(p, q), there[i]}, "back": {d.Of(q, p), back[i]}} {
+			if got[0] != got[1] && !(math.Abs(got[0]-got[1]) < 1e-12) {
+				t.Errorf("%s, %s: %v, want %v", d.Name, which, got[0], got[1])
+			}
+		}
+	}
 }
 
 // somewhere draws a law without zeros.
@@ -71,8 +64,8 @@ func TestDivergencesOfChannels(t *testing.T) {
 		}
 		shownP, shownQ := c.Shown(p), c.Shown(q)
 
-		for name, f := range divergences {
-			before, after := divergence(f, p, q), divergence(f, shownP, shownQ)
+		for _, d := range Divergences {
+			name, before, after := d.Name, d.Of(p, q), d.Of(shownP, shownQ)
 			if after > before+1e-9 || after < -1e-9 {
 				t.Fatalf("%s: shown values are %v apart, and the laws %v", name, after, before)
 			}
@@ -84,9 +77,9 @@ func TestDivergencesOfChannels(t *testing.T) {
 			t.Fatal("the max-divergence grows by being shown")
 		}
 
-		kl, tv := divergence(divergences["KL"], p, q), divergence(divergences["total variation"], p, q)
+		kl, tv := KL.Of(p, q), TotalVariation.Of(p, q)
 		if kl > MaxDivergence(p, q)+1e-9 || tv > math.Sqrt(kl/2)+1e-9 ||
-			divergence(divergences["Hellinger"], p, q) > tv+1e-9 {
+			Hellinger.Of(p, q) > tv+1e-9 {
 			t.Fatalf("KL %v, total variation %v of %v and %v", kl, tv, p, q)
 		}
 
@@ -100,8 +93,7 @@ func TestDivergencesOfChannels(t *testing.T) {
 			return out
 		}
 		both, other := pair(p, shownP), pair(q, shownQ)
-		if d := divergence(divergences["KL"], both, other); math.Abs(d-kl-divergence(divergences["KL"], shownP,
-			shownQ)) > 1e-9 {
+		if d := KL.Of(both, other); math.Abs(d-kl-KL.Of(shownP, shownQ)) > 1e-9 {
 			t.Fatalf("KL of two rows is %v", d)
 		}
 		if d := MaxDivergence(both, other); math.Abs(d-MaxDivergence(p, q)-MaxDivergence(shownP, shownQ)) > 1e-9 {
@@ -135,5 +127,40 @@ func TestSharedInputsDoNotCompose(t *testing.T) {
 	}
 	if d := MaxDivergence(both.Shown(zero), both.Shown(one)); !math.IsInf(d, 1) {
 		t.Errorf("both outputs are %v apart", d)
+	}
+}
+
+// Parts of a table that have no row in common do not tell as little together as one of them [against Seeman, Reimherr &
+// Slavkovic, Lemma 7, for secrets of a whole table]. In each of three parts all rows have one bit, the secret, and each
+// part shows it by randomised response at ε = .5: each by itself is within .5, and all three together are 1.5 apart.
+// The lemma's proof takes a secret to be about a row of one part. What two parts tell is no more than either where they
+// are of independent secrets: what a part shows has then one law, whatever the other's secret is.
+func TestPartsTellTogether(t *testing.T) {
+	const epsilon = .5
+	right := math.Exp(epsilon) / (1 + math.Exp(epsilon))
+	part, err := New([][]float64{{right, 1 - right}, {1 - right, right}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	zero, one := part.Shown([]float64{1, 0}), part.Shown([]float64{0, 1})
+	product := func(laws ...[]float64) []float64 {
+		out := []float64{1}
+		for _, law := range laws {
+			var next []float64
+			for _, p := range out {
+				for _, q := range law {
+					next = append(next, p*q)
+				}
+			}
+			out = next
+		}
+		return out
+	}
+	near(t, "one part", MaxDivergence(zero, one), epsilon, 1e-9)
+	near(t, "three parts of one secret", MaxDivergence(product(zero, zero, zero), product(one, one, one)), 3*epsilon,
+		1e-9)
+	for name, other := range map[string][]float64{"0": zero, "1": one, "either": part.Shown([]float64{.3, .7})} {
+		near(t, "two parts of secrets of their own, of which the other is "+name,
+			MaxDivergence(product(zero, other), product(one, other)), epsilon, 1e-9)
 	}
 }

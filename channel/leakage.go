@@ -49,6 +49,7 @@ func (b Ball) least(v []float64) float64 {
 	})
 	low := v[order[len(order)-1]]
 
+	// The greatest values give first, as long as there is something left to move.
 	mean, move := 0., b.Radius/2
 	for _, x := range order {
 		taken := min(move, b.Center[x])

@@ -166,6 +166,8 @@ func weigh(columns [][]float64, law []float64) ([]float64, error) {
 	}
 
 	n := len(law)
+
+	// No two vertices of the programme may coincide, see slightly.
 	ones := make([]float64, n)
 	for x := range ones {
 		_, part := math.Modf(math.Phi * float64(x+1))

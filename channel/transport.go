@@ -73,6 +73,7 @@ func Transport(classes [][]float64, target []float64) ([]Channel, error) {
 			}
 		}
 
+		// What a value keeps or gives away by the plan is how it is shown.
 		for _, m := range Plan(from, target) {
 			matrix[m.From][m.To] = m.Mass
 		}

@@ -61,6 +61,7 @@ func (c Catalog) Ordinary(schema, name string) (parser.Table, error) {
 				"else can be joined above the aggregate: aggregate the protected table in a subquery first.")
 	}
 
+	// Of several tables of the name the first is taken.
 	t := parser.Table{Schema: rows[0][0].Text, Name: name, Ordinary: true}
 	for _, r := range rows {
 		if r[0].Text == t.Schema {

@@ -133,6 +133,7 @@ func arranged(l policy.Law, order []int) policy.Law {
 		out.Samples = append(out.Samples, moved)
 	}
 
+	// A covariance has both its rows and its columns in the new order.
 	for i := range l.Means {
 		out.Means = append(out.Means, pick(l.Means[i]))
 		var rows [][]float64

@@ -72,10 +72,12 @@ func (s *Snapshot) Undeclared(ctx context.Context, p *policy.Policy, reader plan
 		if t.Policy != p || t.Table.Reference == "" {
 			continue
 		}
+		// A domain that is read from the reference cannot lack a value of it.
 		for _, d := range t.Config.GroupBy {
 			if d.FromReference {
 				continue
 			}
+
 			u, err := t.undeclared(ctx, reader, d.Column)
 			if err != nil {
 				return nil, err

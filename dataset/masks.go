@@ -40,6 +40,7 @@ func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader, bes
 		roots = append(roots, root)
 	}
 
+	// Masks name columns, of which every version of PostgreSQL has others.
 	names := "{" + strings.Join(shadow.Relations(), ",") + "}"
 	rows, err := reader.Query(ctx, `SELECT w.name, a.attname, format_type(a.atttypid, a.atttypmod)
 	  FROM unnest($1::text[]) AS w(name) JOIN pg_attribute a ON a.attrelid = to_regclass('pg_catalog.' || w.name)
@@ -105,6 +106,7 @@ func (s *Snapshot) loadIntrospection(ctx context.Context, reader *upstream.Reade
 		tables = append(tables, root)
 	}
 
+	// Only views that the guest may write out himself: the rest stays as PostgreSQL shows it.
 	rows, err := reader.Query(ctx, writableViews, nil, nil)
 	if err != nil {
 		return fmt.Errorf("reading the views of information_schema: %w", err)
@@ -139,6 +141,7 @@ func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) erro
 		tables = append(tables, h)
 	}
 
+	// Its columns are other ones in other versions of PostgreSQL.
 	rows, err := reader.Query(ctx, `SELECT attname FROM pg_attribute
 	  WHERE attrelid = 'pg_catalog.pg_attribute'::regclass AND attnum > 0 AND NOT attisdropped
 	  ORDER BY attnum`, nil, nil)
@@ -152,6 +155,8 @@ func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) erro
 	if s.hidden, err = shadow.NewHidden(tables, attributes); err != nil {
 		return err
 	}
+
+	// Statements that read any of these have to be looked at.
 	for _, name := range s.hidden.HidingRelations() {
 		s.watch(name)
 	}
@@ -186,6 +191,8 @@ func (t *Protected) notOfTheTwin(ctx context.Context, reader *upstream.Reader) (
 		return out, fmt.Errorf("reading the oid of %s: %w", t.Table, err)
 	}
 	out.OID = uint32(oid)
+
+	// Two lists of numbers: the columns, and those of them that a sequence belongs to.
 	for i, list := range []*[]int{&out.Numbers, &out.Sequenced} {
 		for _, text := range strings.Fields(rows[0][1+i].Text) {
 			n, err := strconv.Atoi(text)

@@ -41,6 +41,7 @@ func (t *Protected) Outside(ctx context.Context, ref planner.Querier, column str
 		}
 	}
 
+	// E[k²] of k binomial of n rows with p of Beta(x+1, N-x+1): n(n-1)E[p²] + nE[p].
 	n := float64(t.Table.Rows)
 	v := math.Sqrt(n*(n-1)*(x+1)*(x+2)/((size+2)*(size+3)) + n*(x+1)/(size+2))
 	if x == 0 && t.Config.Drawn == policy.FromReference {

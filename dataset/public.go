@@ -60,6 +60,7 @@ func (s *Snapshot) publish(ctx context.Context, reader *upstream.Reader, p *poli
 	}
 	t := s.Find(c.Table.Schema, c.Table.Name)
 
+	// What is known given a statistic is worked out for sums over rows, of which the average is none.
 	for _, a := range c.Aggregates {
 		if a.Name != "count" && a.Name != "sum" || !c.Simple() {
 			return errors.New("only counts and sums over one table, without grouping sets, can be public: declare an " +
@@ -78,6 +79,7 @@ func (s *Snapshot) publish(ctx context.Context, reader *upstream.Reader, p *poli
 		}
 	}
 
+	// The policy may name the values in any order.
 	_, names := Components(c)
 	given := make([]string, len(pub.Values))
 	for i, v := range pub.Values {
@@ -118,6 +120,7 @@ func (t *Protected) Known(ctx context.Context, ref planner.Querier) (*model.Publ
 				t.Public.names[i], len(m.Components), len(t.Public.values[i]))
 		}
 
+		// A decimal of the policy counts as the float next to it, as the moments do.
 		moments = append(moments, m)
 		for _, v := range t.Public.values[i] {
 			x, _ := new(big.Rat).SetString(v)

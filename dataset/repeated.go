@@ -35,10 +35,13 @@ func (s *Snapshot) Repeated(ctx context.Context, p *policy.Policy, reader planne
 		if t.Policy != p || t.Table.Reference == "" {
 			continue
 		}
+
 		keys, err := t.keys(ctx, s, reader)
 		if err != nil {
 			return nil, err
 		}
+
+		// Keys that no rows share are not worth a word.
 		for _, columns := range keys {
 			r, err := t.repeated(ctx, reader, columns)
 			if err != nil {

@@ -49,6 +49,7 @@ func closeness(p *policy.Policy, l policy.Law, spans []sensitivity.Span) (sensit
 		}
 	}
 
+	// In these units the distance counts each component by the noise that it would have anyway.
 	for i, a := range laws {
 		laws[i] = a.In(unit)
 	}
@@ -92,6 +93,7 @@ func Spacing(laws ...policy.Law) []float64 {
 			}
 		}
 
+		// Neighbours in order: no two others are closer.
 		slices.Sort(all)
 		least := math.Inf(1)
 		for i := 1; i < len(all); i++ {

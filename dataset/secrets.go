@@ -25,6 +25,7 @@ func (t *Protected) secret(ctx context.Context, reader *upstream.Reader, sec pol
 	psi := model.Psi{Name: sec.Name, Distribution: sec.About == policy.AboutDistribution,
 		FromReference: t.Config.Drawn == policy.FromReference}
 
+	// A parameter and categories are no predicate, and have no column to be read.
 	if sec.Parameter != "" {
 		out.Parameter, out.Text = true, "parameter "+sec.Parameter
 		psi.Vectors = [][2][]float64{{{1}, {1}}} // the reference's rows, as they are
@@ -53,6 +54,7 @@ func (t *Protected) secret(ctx context.Context, reader *upstream.Reader, sec pol
 		return out, psi, fmt.Errorf("%s: %w", property, err)
 	}
 
+	// A secret without a pair would be protected from nothing, and look as if it were.
 	for _, s := range sec.Spans {
 		span := sensitivity.Span(s)
 		if err := span.Check(); err != nil {

@@ -173,6 +173,8 @@ func (x Explanation) cutLines() (lines []string) {
 			by = fmt.Sprintf(" by %s (%d public combinations)", strings.Join(c.Keys, ", "), c.Cells)
 		}
 		add("Cut %d: %s of %s%s", i+1, strings.Join(c.Aggregates, ", "), c.Table, by)
+
+		// What has nothing to say takes no line.
 		if c.Model != "" {
 			add("  Model: %s", c.Model)
 		}
@@ -206,6 +208,7 @@ func (x Explanation) noiseLines() (lines []string) {
 		add("Relaxed: %s", x.Relaxed)
 	}
 
+	// What the promise rests on, beside the mechanism.
 	for _, c := range x.Certificates {
 		add("%s", certificateLine(c))
 	}
@@ -230,6 +233,7 @@ func (x Explanation) noiseLines() (lines []string) {
 			quote.Short(n.Inherent))
 	}
 
+	// Last stands what stops the statement, as it is what is looked for.
 	if x.Refused != "" {
 		add("Refused: %s", x.Refused)
 	}
@@ -247,6 +251,7 @@ func (x Explanation) costLines() (lines []string) {
 	}
 	add("Asked: epsilon %s, delta %s", quote.Short(x.Epsilon), quote.Short(x.Delta))
 
+	// A statement that costs nothing still says what is left.
 	for _, c := range x.Cost {
 		what := quote.Short(c.Cost)
 		if x.Stored {

@@ -54,6 +54,7 @@ func cuts(r *quote.Request, m *quote.Quote) (out []Cut) {
 		e := Cut{Table: c.Table.String(), Cells: len(c.Cells), Model: m.Sources[i], Below: c.Statistics(),
 			Bounds: m.Bounds[i]}
 
+		// The index goes through all cuts, one after the other.
 		here := len(c.Cells) * len(c.Aggregates)
 		for _, k := range index[:here] {
 			if _, ok := k.Public(); ok {

@@ -70,6 +70,8 @@ func (c Class) line() string {
 		if k > told || k == told && len(sizes) > 2 {
 			continue
 		}
+
+		// Drawing moves a count of k of the told rows like one of a sample without replacement.
 		d := twin.Deviation{Drawing: c.CountError * math.Sqrt(k*(1-k/told))}
 		if c.ToldError != nil {
 			d.Noise = *c.ToldError * k / told

@@ -27,6 +27,8 @@ func Misled(ctx context.Context, s *dataset.Snapshot, reader *upstream.Reader, p
 	if delta == 0 {
 		delta = Unpromised
 	}
+
+	// Only where ε is counted by a reference that was drawn apart from the table can the reference mislead.
 	var out []string
 	for _, t := range s.Tables {
 		if t.Policy != p || t.Table.Link != nil || t.Table.Reference == "" || len(t.Table.Secrets) == 0 ||
@@ -37,6 +39,8 @@ func Misled(ctx context.Context, s *dataset.Snapshot, reader *upstream.Reader, p
 		if sql == "" {
 			continue
 		}
+
+		// What nobody can work out is said, and is no failure of fugu fit.
 		of, err := misled(ctx, s, reader, p, sql, delta)
 		what := sqlstate.As(err)
 		switch {

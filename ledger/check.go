@@ -98,6 +98,7 @@ func (c Charge) checkLimits() error {
 		budgets = append(budgets, x.Limit)
 	}
 
+	// What was asked for is checked like every limit: NaN compares with nothing, and would pass them all.
 	for _, b := range budgets {
 		if _, err := privacy.NewEpsilon(float64(b.Epsilon)); err != nil {
 			return err

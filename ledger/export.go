@@ -127,6 +127,8 @@ func (t table) scan(row scanner) ([]any, error) {
 	if err := row.Scan(into...); err != nil {
 		return nil, err
 	}
+
+	// A NULL among numbers or texts has failed by now; among bytes it is none.
 	for i, v := range into {
 		switch v := v.(type) {
 		case *int64:

@@ -33,6 +33,7 @@ func ensure(path string, create bool) error {
 		return err
 	}
 
+	// A file that was there may be anything, and anybody's.
 	if !info.Mode().IsRegular() {
 		return errors.New("it is not a regular file")
 	}

@@ -28,6 +28,8 @@ func (l *store) Standing(ctx context.Context, dataset string, renew time.Duratio
 		if renew == 0 {
 			return nil
 		}
+
+		// By the clock of the database: that of a proxy may be off, and there may be several.
 		now, err := l.clock(ctx, l.read)
 		if _, s.Due = p.over(renew, now); s.Due {
 			s.Period++

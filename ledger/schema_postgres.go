@@ -150,6 +150,8 @@ func (s seal) migratePostgres(ctx context.Context, db *sql.DB, begin founding) e
 			return fmt.Errorf("creating the schema %s: %w", postgresSchema, err)
 		}
 	}
+
+	// Behind the lock: another server may have migrated meanwhile.
 	version, objects, err := postgresVersion(ctx, tx)
 	switch {
 	case err != nil:
@@ -165,6 +167,7 @@ func (s seal) migratePostgres(ctx context.Context, db *sql.DB, begin founding) e
 		return err
 	}
 
+	// The version is one row for ever, and says whose schema it is.
 	if version == 0 {
 		const create = `CREATE TABLE version (application text NOT NULL, version int NOT NULL);
 		  CREATE UNIQUE INDEX version_is_one ON version ((true))`

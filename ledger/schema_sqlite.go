@@ -148,6 +148,7 @@ func (s seal) migrateSQLite(ctx context.Context, db *sql.DB, begin founding) err
 		return fmt.Errorf("reading the schema version: %w", err)
 	}
 
+	// A file of another program is left as it is, and so is one of a later Fugu.
 	empty := id == 0 && version == 0 && objects == 0
 	switch {
 	case id != application && !(empty && begin != nil):

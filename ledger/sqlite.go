@@ -126,6 +126,8 @@ func connect(path string, connections int, extra url.Values) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// As many stay open as may be, so that none has to be opened amid a charge.
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	return db, nil

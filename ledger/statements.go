@@ -158,6 +158,8 @@ func (w *writing) prepare(ctx context.Context, db preparer) error {
 		period = `INSERT INTO periods (dataset, number, began, at, cause) VALUES ($1, $2, $3, $4, $5)`
 		terms  = `INSERT INTO terms (answer, bytes, sealed) VALUES ($1, $2, $3)`
 	)
+
+	// A ledger whose schema does not fit fails here, when it is opened, and not when something is to be charged.
 	return prepareAll(ctx, db, []wording{
 		{&w.answer, answer}, {&w.fill, fill}, {&w.charge, charge}, {&w.total, total}, {&w.entry, insertEntry},
 		{&w.epoch, epoch}, {&w.period, period}, {&w.terms, terms},

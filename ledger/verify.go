@@ -163,6 +163,7 @@ func readDone(ctx context.Context, tx *sql.Tx) (*audit.Done, error) {
 		return err
 	})
 
+	// What has begun an epoch or a period stands in the chain in the same form.
 	if err == nil {
 		err = rows(ctx, tx, epochColumns, func(row scanner) error {
 			e, err := scanEpoch(row)

@@ -41,6 +41,7 @@ func (n *Namesakes) among(ctx context.Context, reader *upstream.Reader, snap *da
 		return n.list, nil
 	}
 
+	// Whatever schema it is in: which one a session means hangs on its search_path.
 	var values []planner.Value
 	for _, name := range snap.BareNames() {
 		values = append(values, planner.Value{Text: name})

@@ -58,6 +58,7 @@ func (o *Overloads) Candidates(ctx context.Context, reader *upstream.Reader, p *
 		return nil, nil
 	}
 
+	// Most databases have none, and most statements use nothing that one could stand in for.
 	var out []overload
 	uses := p.Uses()
 	for _, x := range o.list {
@@ -78,6 +79,7 @@ func (o *Overloads) applies(x overload, u row.Use) bool {
 		return true
 	}
 
+	// With defaults or VARIADIC it may be called with other numbers of arguments.
 	if !x.some && len(x.args) != len(u.Args) {
 		return false
 	}
@@ -117,6 +119,8 @@ func (o *Overloads) load(ctx context.Context, reader *upstream.Reader) error {
 	if err != nil {
 		return fmt.Errorf("looking for overloads: %w", err)
 	}
+
+	// Where users have none, what PostgreSQL has of its own does not matter.
 	o.list, o.builtin, o.implicit = nil, map[string]bool{}, map[[2]uint32]bool{}
 	for _, r := range rows {
 		o.list = append(o.list, overload{kind: r[0].Text[0], oid: r[1].Text, name: r[2].Text, args: oids(r[3].Text),
@@ -125,6 +129,7 @@ func (o *Overloads) load(ctx context.Context, reader *upstream.Reader) error {
 	if len(rows) == 0 {
 		return nil
 	}
+
 	rows, err = reader.Query(ctx, "SELECT * FROM ("+objects+") AS x WHERE ns = 'pg_catalog'::regnamespace", params, nil)
 	if err != nil {
 		return fmt.Errorf("looking for overloads: %w", err)

@@ -29,6 +29,7 @@ func MayRead(ctx context.Context, ask Ask, tables []parser.Table) error {
 			return err
 		}
 
+		// A name that means nothing there is answered like one that means another table.
 		switch {
 		case len(rows) != 1 || len(rows[0]) != 2 || rows[0][0] != "t":
 			return sqlstate.New(sqlstate.NotAnswerable, "%s does not mean the table %s.%s in this session", t.Written,

@@ -25,6 +25,8 @@ func (n Noise) law(k int) (scales []float64, sigma float64) {
 	g := step(c.exponent)
 	sigma = float64(c.sigma) * g
 	own := float64(c.laplace) * g
+
+	// Noise on a plane has the spread that being on it has left.
 	if p, place := n.planeOf(k); p != nil {
 		switch {
 		case !p.drawn:
@@ -33,6 +35,8 @@ func (n Noise) law(k int) (scales []float64, sigma float64) {
 			own = p.sd[place] / math.Sqrt2
 		}
 	}
+
+	// Of what is added along directions a component has its part.
 	for _, b := range []float64{own, float64(c.extra) * g} {
 		if b > 0 {
 			scales = append(scales, b)

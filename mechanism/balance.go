@@ -45,6 +45,8 @@ func (r Request) balanced(between func() error) (Request, error) {
 // without one, what noise there is; an error of +Inf where there is none.
 func (r Request) byItself() (least float64, floor []float64) {
 	least = math.Inf(1)
+
+	// A mechanism that cannot be designed for this request is no candidate for its start.
 	for _, m := range designs {
 		if !m.auto {
 			continue
@@ -54,6 +56,8 @@ func (r Request) byItself() (least float64, floor []float64) {
 			continue
 		}
 		n := d(1)
+
+		// Directional noise wins whatever its error: balancing begins from it where it is there.
 		if e := r.error(n); n.valid() && (e < least || m.kind == Directional) {
 			least = math.Min(least, e)
 			floor = make([]float64, len(r.Components))

@@ -21,12 +21,15 @@ func daum(cs []constraint, kappa float64) [][]float64 {
 		if length == 0 {
 			continue
 		}
+
+		// What the covariance itself hides needs no noise.
 		v := scaled(c.move, 1/length)
 		lacking := (length/kappa)*(length/kappa) - 1/quadratic(c.cov, v)
 		if lacking <= 0 {
 			continue
 		}
 		v = scaled(v, math.Sqrt(lacking))
+
 		j, ok := same[&c.move[0]]
 		switch {
 		case !ok:

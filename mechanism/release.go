@@ -197,11 +197,14 @@ func decode(data []byte) ([]string, error) {
 	if len(data) == 0 || data[0] != version {
 		return nil, errors.New("unknown version")
 	}
+
+	// A length is compared with what there is before memory is taken for it.
 	in := bytes.NewReader(data[1:])
 	count, err := binary.ReadUvarint(in)
 	if err != nil || count > uint64(in.Len()) { // a value takes at least one byte
 		return nil, errMalformed
 	}
+
 	values := make([]string, count)
 	for k := range values {
 		size, err := binary.ReadUvarint(in)
@@ -210,6 +213,8 @@ func decode(data []byte) ([]string, error) {
 		}
 		text := make([]byte, size)
 		_, _ = io.ReadFull(in, text) // in holds at least size bytes
+
+		// Nothing but decimal numbers was ever encoded.
 		if !decimalText.Match(text) {
 			return nil, errMalformed
 		}

@@ -65,18 +65,22 @@ func (m *Moments) averaged(k Component) int {
 // mixtureSlope bounds dφ over the shares of a piece; not ok where a weight may be infinite.
 func mixtureSlope(cells, means []extent, along []float64, shares mix) (slope extent, ok bool) {
 	k := len(cells)
+	// The range of each weight over the piece, one at a time.
 	p := make([]extent, k)
 	for c := range p {
 		unit := make([]float64, k)
 		unit[c] = 1
 		p[c].min, p[c].max = shares(unit)
 	}
+
+	// By pairs of cells: a share that moves turns weight from one to the other.
 	for c := range k {
 		for d := c + 1; d < k; d++ {
 			turn := p[d].times(extent{along[c], along[c]}).minus(p[c].times(extent{along[d], along[d]}))
 			if turn == (extent{}) {
 				continue
 			}
+
 			weights := relative(p, cells, c).times(relative(p, cells, d))
 			if !(weights.min > 0) {
 				return slope, false
@@ -86,6 +90,7 @@ func mixtureSlope(cells, means []extent, along []float64, shares mix) (slope ext
 			slope.min, slope.max = slope.min+step.min, slope.max+step.max
 		}
 	}
+
 	return slope, !math.IsNaN(slope.min) && !math.IsNaN(slope.max)
 }
 

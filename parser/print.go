@@ -55,6 +55,8 @@ func from(b *strings.Builder, p printer, sources []Source, name func(Source) str
 	if p.alias == "" {
 		p.alias = "t"
 	}
+
+	// The first source stands alone; ON of an outer join decides which rows have a partner.
 	for i, s := range sources {
 		switch {
 		case s.Left:

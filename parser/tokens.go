@@ -71,6 +71,8 @@ func beginning(sql string, offset int) int {
 	for {
 		rest := strings.TrimLeft(sql[offset:], " \t\n\v\f\r")
 		offset = len(sql) - len(rest)
+
+		// A comment that does not end is the rest of the text: there is no token.
 		switch {
 		case strings.HasPrefix(rest, "--"):
 			n := strings.IndexAny(rest, "\n\r")

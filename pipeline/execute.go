@@ -34,6 +34,7 @@ func (s *session) find(ctx context.Context, ask meaning.Ask, name string) (f *fo
 		return nil, true, nil
 	}
 
+	// A text of ours: its plan is found or made again, also behind a reload.
 	snap := s.engine.snapshot.Load()
 	var types []string
 	for _, r := range rows {

@@ -32,6 +32,7 @@ func (p planning) planPrepare(ctx context.Context, st *parser.Statement, t templ
 		return t, err
 	}
 
+	// What the client declared stays as it wrote it: int4 and integer are shown as they are in the catalog.
 	types, err := p.typeNames(ctx, t.plan.ParamTypes[:t.plan.ClientParams])
 	if err != nil {
 		return t, err

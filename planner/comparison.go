@@ -28,6 +28,7 @@ func comparison(e parser.Expr) (c parser.Column, values []parser.Expr, threshold
 		if !slices.Contains([]string{"=", "<>", "<", ">", "<=", ">="}, e.Op) {
 			return c, nil, false, false
 		}
+		// A constant may stand on either side; for its parts it is the same.
 		l, r := e.L, e.R
 		if constant(l) {
 			l, r = r, l
@@ -44,6 +45,8 @@ func comparison(e parser.Expr) (c parser.Column, values []parser.Expr, threshold
 			x = e.X
 		}
 	}
+
+	// A cast that keeps all values apart leaves it a comparison of the column.
 	if x != nil {
 		c, ok = kept(x).(parser.Column)
 	}

@@ -57,9 +57,13 @@ func (b *Bound) Size() int { return b.Cut.writtenSize() + b.boundSize() }
 // boundSize is that of what is bound.
 func (b *Bound) boundSize() int {
 	n := 8*structBytes + 2*len(b.statistics) + 8*(len(b.Columns)+len(b.product))
+
+	// What there is of each cell counts most: there may be a million of them.
 	for _, c := range b.Cells {
 		n += structBytes + valuesSize(c.Keys)
 	}
+
+	// Then what the statistics are made of.
 	for _, x := range b.Bases {
 		n += 2*structBytes + len(x.Label) + len(x.Low) + len(x.High)
 		for _, printed := range [][]string{x.args, x.given} {
@@ -77,12 +81,15 @@ func (b *Bound) boundSize() int {
 	for _, factors := range b.products {
 		n += structBytes + 8*len(factors)
 	}
+
+	// And what the client has bound.
 	for _, v := range b.given {
 		n += structBytes + len(v)
 	}
 	for _, v := range b.decided {
 		n += 2*structBytes + len(v.Text)
 	}
+
 	return n
 }
 

@@ -23,6 +23,8 @@ func (b *Bound) spelled(e parser.Expr, k Key) string {
 	if hook.FirstRows {
 		return sql
 	}
+
+	// Equal numbers may differ in trailing zeros, floats in the sign of zero, and texts in capitals and accents.
 	switch k.family() {
 	case "numeric":
 		return "pg_catalog.trim_scale(" + sql + ")"

@@ -13,6 +13,7 @@ import (
 func decode(r *strictyaml.Report, data []byte) *Policy {
 	p := &Policy{Source: r.File}
 	f := strictyaml.Parse(r, data).Fields(keys[""]...)
+	// What the policy is about: tables come before the secrets that speak of them.
 	version, _ := f.Need("version", "write version: 1").Int(1, 1)
 	p.Version = int(version)
 	p.dataset(f.Need("dataset", "name the dataset: the name stands in budgets, notices and the ledger"))
@@ -20,16 +21,22 @@ func decode(r *strictyaml.Report, data []byte) *Policy {
 	tables(p, r, f.Need("tables", "list the protected tables"), f.Get("declared") != nil)
 	p.networks(r, f.Get("networks"))
 	secrets(p, r, f.Need("secrets", "say what must stay hidden, for instance a proportion of rows"))
+
+	// How it is kept, from whom, and at which price.
 	p.assume(f.Get("assume"))
 	p.analysts(f.Get("analysts"))
 	mechanism := p.privacy(f.Need("privacy", "write epsilon, delta and budget under privacy:"))
 	p.parameters(r, mechanism)
+
+	// What needs all of that: the epoch, statements that are foreseen or declared, and twins.
 	p.epoch(f.Get("epoch"))
 	p.fit(f.Get("fit"))
 	p.declared(r, f.Get("declared"))
 	p.public(r, f.Get("public"))
 	p.estimates(f.Get("estimates"))
 	p.twinned(r, f.Get("assume"))
+
+	// What cannot go together is found when everything has been read.
 	p.unaccounted(f.Get("declared"), "declared models")
 	p.unaccounted(f.Get("public"), "public statistics")
 	p.unestimated(f.Get("public"))

@@ -203,6 +203,8 @@ func (s Secret) within(l Law, values *strictyaml.Value) {
 	for _, span := range s.Spans {
 		low, high := l.Values[0], l.Values[len(l.Values)-1]
 		slack := rounding * math.Max(1, math.Abs(span.From)+math.Abs(span.To))
+
+		// Between two values a law is a straight line, and beyond them it is nothing.
 		if l.Affine() {
 			if span.From < low-slack || span.To > high+slack {
 				values.Bad("let the two values be the ends of what the secret's pairs cover",
@@ -211,6 +213,7 @@ func (s Secret) within(l Law, values *strictyaml.Value) {
 			}
 			continue
 		}
+
 		if span.Within < span.To-span.From-slack {
 			values.Bad("write two values, between which everything is interpolated",
 				"%s: secret %s has a range of pairs, and more than two values give no more than their own", values.Path,

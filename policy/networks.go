@@ -143,6 +143,8 @@ func (n *Network) parents(q *Parameter, v *strictyaml.Value) int {
 	for _, item := range items {
 		name, ok := item.Text()
 		i := slices.IndexFunc(n.Parameters, func(o Parameter) bool { return o.Name == name })
+
+		// A finding makes the number zero, and others after it are still found.
 		switch {
 		case !ok:
 		case i < 0:
@@ -155,6 +157,7 @@ func (n *Network) parents(q *Parameter, v *strictyaml.Value) int {
 			rows *= max(1, len(n.Parameters[i].Values))
 			continue
 		}
+
 		rows = 0
 	}
 	return rows

@@ -40,6 +40,8 @@ func (p *Policy) declared(r *strictyaml.Report, v *strictyaml.Value) {
 		d := Declared{Name: e.Key, At: e.At}
 		f := e.Value.Fields(keys["declared.*"]...)
 		d.Statement, _ = statement(f.Need("statement", "write the statement whose model this is"))
+
+		// A model of several values names them all, each once.
 		labels, _ := f.Get("components").List()
 		for _, l := range labels {
 			if text, ok := l.Text(); ok && slices.Contains(d.Components, text) {
@@ -48,11 +50,14 @@ func (p *Policy) declared(r *strictyaml.Report, v *strictyaml.Value) {
 				d.Components = append(d.Components, text)
 			}
 		}
+
 		size := max(1, len(labels))
 		laws, ok := f.Need("secrets", lawsHint).Entries()
 		if ok && len(laws) == 0 {
 			f.Get("secrets").Bad(lawsHint, "%s is empty", f.Get("secrets").Path)
 		}
+
+		// The laws of all secrets are about the same values, so that they are of one form.
 		for _, l := range laws {
 			d.Laws = append(d.Laws, p.law(r, l, size))
 		}
@@ -70,6 +75,8 @@ func (p *Policy) public(r *strictyaml.Report, v *strictyaml.Value) {
 		s := Public{Name: e.Key, At: e.At}
 		f := e.Value.Fields(keys["public.*"]...)
 		s.Statement, _ = statement(f.Need("statement", "write the statement whose values are known"))
+
+		// A value without digits, NULL say, could not be compared with what is bound to a statement.
 		section := f.Need("values", publicHint)
 		values, ok := section.Entries()
 		if ok && len(values) == 0 {
@@ -83,6 +90,7 @@ func (p *Policy) public(r *strictyaml.Report, v *strictyaml.Value) {
 				s.Values = append(s.Values, PublicValue{c.Key, text})
 			}
 		}
+
 		p.Public = append(p.Public, s)
 	})
 }

@@ -101,6 +101,7 @@ func Uncertified(s *dataset.Snapshot, p *policy.Policy) (out []string) {
 				"which uses a small budget up soon; a sample of it can be the reference", t.Table, n, model.MaxPlaces))
 		}
 
+		// One line a secret, and the reason that weighs most.
 		for i, psi := range t.Psi {
 			why := unspread(psi)
 			switch {

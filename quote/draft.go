@@ -87,6 +87,8 @@ func (d *draft) cut(ctx context.Context, at int, c *planner.Bound) error {
 	for cell := range ask.Component {
 		ask.Component[cell] = slices.Repeat([]int{-1}, len(c.Aggregates))
 	}
+
+	// A cut that only lists groups asks for no value, and needs no model.
 	var f Model
 	var bounds []string
 	if len(c.Aggregates) > 0 {
@@ -102,6 +104,7 @@ func (d *draft) cut(ctx context.Context, at int, c *planner.Bound) error {
 	}
 	d.Questions, d.Bounds, d.Sources = append(d.Questions, ask), append(d.Bounds, bounds), append(d.Sources, f.source)
 
+	// A value that everybody knows is told as it is, and takes no noise.
 	for cell, row := range ask.Component {
 		for a, k := range row {
 			where := nowhere

@@ -142,6 +142,7 @@ func (j *joined) add(ctx context.Context, ref planner.Querier, p *model.Places, 
 		}
 	}
 
+	// How rows vary together in these sums comes from the reference, in one statement.
 	terms, err := m.Terms(ctx, ref, p, totals)
 	if err == nil {
 		j.terms = append(j.terms, terms)

@@ -79,6 +79,7 @@ func (m *Model) describe(c *planner.Bound) []string {
 			continue
 		}
 
+		// Where a bound is from says how far it can be trusted.
 		source := "seen in the reference"
 		switch {
 		case t.Low != "":

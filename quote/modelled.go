@@ -20,6 +20,9 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	if err != nil {
 		return Model{}, err
 	}
+
+	// Samples know nothing of how other statements vary beside theirs: where the policy declares a distribution by
+	// them, it answers nothing else.
 	switch only := r.Dataset.Only(c); {
 	case only != d && only != nil:
 		return Model{}, sqlstate.New(sqlstate.ModelUnfit, "the policy of dataset %s declares the distribution of one "+
@@ -31,6 +34,7 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	case d != nil:
 		return r.declared(ctx, c, d)
 	}
+
 	if t.Table.Reference == "" {
 		return Model{}, sqlstate.New(sqlstate.ModelUnfit, "the policy of dataset %s declares no model of this "+
 			"statement, and no reference of %s", r.Policy.Dataset, t.Table).

@@ -53,6 +53,7 @@ func Bind(ctx context.Context, p *planner.Plan, db planner.Querier,
 		}
 	}
 
+	// Values go by the numbers that the client gave them; a cut has only those that stand below it.
 	var out []*planner.Bound
 	for _, c := range p.Cuts {
 		params := make([][]byte, len(c.Params))

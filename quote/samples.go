@@ -41,12 +41,15 @@ func spread(d *dataset.Declared, k int) (mean, sd float64) {
 	for _, l := range d.Laws {
 		for i, points := range l.Samples {
 			total, sum, squares := 0.0, 0.0, 0.0
+			// Samples without weights count alike.
 			weight := func(j int) float64 {
 				if l.Weights == nil {
 					return 1
 				}
 				return float64(l.Weights[i][j])
 			}
+
+			// The mean comes first: squares about it do not cancel.
 			for j, x := range points {
 				total, sum = total+weight(j), sum+weight(j)*x[k]
 			}

@@ -35,6 +35,7 @@ func shiftsOf(t *dataset.Protected, m *model.Moments, b privacy.Budget) ([]sensi
 					"[translation].")
 		}
 
+		// What the policy lacks is said as it is; what the model lacks, by its table and secret.
 		if sqlstate.Is(err, sqlstate.ModelUnfit) {
 			return nil, nil, err
 		}

@@ -14,6 +14,8 @@ const structBytes = 64
 func (m *Quote) size() int {
 	n := 16*structBytes + 8*(len(m.Index)+len(m.Inherent)+len(m.Expected)) + len(m.Integer) +
 		calibrationSize(m.Calibration)
+
+	// What is asked: the statistics statements, and what is bound to them.
 	for _, q := range m.Questions {
 		n += 2*structBytes + len(q.SQL) + q.Cut.Size()
 		for _, arg := range q.Args {
@@ -23,6 +25,8 @@ func (m *Quote) size() int {
 			n += 24 + 8*len(row)
 		}
 	}
+
+	// What the noise was calibrated by.
 	for _, s := range m.Shifts {
 		n += shiftSize(s)
 	}
@@ -35,6 +39,8 @@ func (m *Quote) size() int {
 	for _, r := range m.Start {
 		n += structBytes + (r.Num().BitLen()+r.Denom().BitLen())/8
 	}
+
+	// What is told beside the values.
 	for _, l := range m.Labels {
 		n += 32 + len(l.Column) + len(l.Group)
 	}
@@ -42,6 +48,7 @@ func (m *Quote) size() int {
 	for _, b := range m.Bounds {
 		n += 24 + stringsSize(b)
 	}
+
 	return n + m.termsSize() + layersSize(m.Layers)
 }
 

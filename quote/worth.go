@@ -43,6 +43,7 @@ func (m *Quote) Errors() []columnError {
 		}
 	}
 
+	// 0/0: a column of noise and of values that are all expected to be nothing is worth nothing.
 	for i, s := range squares {
 		if out[i].Share = math.Sqrt(s.noise / s.expected); math.IsNaN(out[i].Share) {
 			out[i].Share = math.Inf(1)
@@ -75,6 +76,7 @@ func (r *Request) Worthless(m *Quote, limit privacy.Worth, measure func(*Request
 		return nil
 	}
 
+	// The hint says what would do, as the policy and the model have it.
 	err := sqlstate.New(sqlstate.NotAllowed, "the noise of %s would be %s of the values expected, and "+
 		"fugu.max_error is %s", worst.column, percent(worst.Share), limit)
 	const otherwise = "Select more rows, group by fewer columns, or ask for fewer values in one statement"

@@ -95,6 +95,7 @@ func (d *derivation) solve() (best map[int]Derived, err error) {
 		sets = append(sets, d.sources[i:i+1])
 	}
 
+	// The smallest total variance wins; all cells then have the same sources.
 	least := math.Inf(1)
 	for _, set := range sets {
 		found, err := d.estimate(set)
@@ -138,6 +139,7 @@ func (d *derivation) estimate(sources []source) (map[int]Derived, error) {
 		return nil, nil // of so many values, or of noise that is nearly one, nothing is estimated
 	}
 
+	// Either all cells are estimated or none: an answer is whole.
 	own := g.cells(d.of)
 	out := map[int]Derived{}
 	for cell, k := range d.of.Values[d.name] {
@@ -212,6 +214,7 @@ func (d *derivation) bestWeights(design blue.Design, used []source, list []value
 		}, nil
 	}
 
+	// Answers have independent noise, and only within one it may be shared.
 	e, err := blue.New(design, func(k, l int) float64 {
 		a, b := used[list[k].source].answer, used[list[l].source].answer
 		if a != b {
@@ -265,6 +268,7 @@ func (d *derivation) boundOutside(axes []string, used []source, reach []float64)
 			}
 		}
 
+		// No row can add more than its greatest contribution.
 		if same {
 			continue
 		}

@@ -112,6 +112,8 @@ func (s *search) sources(ctx context.Context, l *quote.Layer, name string) (out 
 			if !ok || of.Frame != l.Frame {
 				continue
 			}
+
+			// Only what whoever asks has paid for, or its share would be saved; the ledger is asked once for each.
 			if _, known := s.paid[i]; !known {
 				if s.paid[i], err = s.book.Paid(ctx, g.Key); err != nil {
 					return nil, err

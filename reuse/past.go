@@ -96,6 +96,8 @@ func readGiven(g ledger.Given) (given, bool) {
 	if out.Kept = *s.Of; out.Law.Check(out.release.Len()) != nil {
 		return given{}, false
 	}
+
+	// What the ledger keeps is not trusted to fit: a place beyond the values would be read later.
 	for _, l := range out.Layers {
 		for _, components := range l.Values {
 			for _, cell := range l.Cells {

@@ -33,6 +33,8 @@ func (p *Past) Witnesses(ctx context.Context, book Book, of *policy.Policy, epoc
 		if g.evidence == nil || g.Epoch != epoch || g.evidence.Policy != of.Fingerprint {
 			continue
 		}
+
+		// Another policy may have another model, and another epoch other data.
 		about := func(v string) bool { _, is := vectors[v]; return is }
 		if !slices.ContainsFunc(g.evidence.Vectors, about) {
 			continue
@@ -45,6 +47,7 @@ func (p *Past) Witnesses(ctx context.Context, book Book, of *policy.Policy, epoc
 		if !paid {
 			continue
 		}
+
 		values, err := g.release.Numbers()
 		if err != nil {
 			return nil, err

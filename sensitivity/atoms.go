@@ -159,6 +159,8 @@ func (a Atoms) sorted() Atoms {
 	for i := range order {
 		order[i] = i
 	}
+
+	// Points of one place keep their order, so that sums over them are the same each time.
 	slices.SortFunc(order, func(i, j int) int {
 		switch x, y := a.points[i][0], a.points[j][0]; {
 		case x < y:
@@ -168,6 +170,7 @@ func (a Atoms) sorted() Atoms {
 		}
 		return i - j
 	})
+
 	out := Atoms{total: a.total, blur: a.blur, unit: a.unit}
 	for _, i := range order {
 		if a.mass[i] > 0 {

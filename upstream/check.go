@@ -216,6 +216,7 @@ func CheckReader(
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 
+	// A table that is answered from its twin is not for the reader.
 	var tables []string
 	for _, p := range protected {
 		if p.twin() {

@@ -27,6 +27,7 @@ func (r *Reader) Groups(ctx context.Context, statements []string, most int) (ans
 			defer rollback(ctx, c)
 		}
 
+		// How many groups a twin has is public as the twin is: the error may depend on it.
 		for _, sql := range statements {
 			rows, err := query(ctx, c, sql, nil, nil)
 			if err != nil {

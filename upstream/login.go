@@ -199,6 +199,7 @@ func (t *talk) prove(offered []string) error {
 		}
 		client, _ = scramClients.LoadOrStore(t.config.Password, c.WithMinIterations(1))
 	}
+
 	conversation := client.(*scram.Client).NewConversation()
 	first, err := conversation.Step("")
 	if err != nil {
@@ -218,6 +219,8 @@ func (t *talk) prove(offered []string) error {
 	if err := bounded(string(challenge.Data)); err != nil {
 		return err
 	}
+
+	// The proof is of the challenge; by its last message the server proves the same.
 	final, err := conversation.Step(string(challenge.Data))
 	if err != nil {
 		return err
@@ -235,6 +238,7 @@ func (t *talk) prove(offered []string) error {
 	if _, err := conversation.Step(string(signature.Data)); err != nil {
 		return err
 	}
+
 	if !conversation.Valid() {
 		return errors.New("the server has not shown that it knows the password")
 	}

@@ -51,6 +51,7 @@ func pinned(timeout time.Duration) map[string]string {
 		// compiles, too.
 		"jit_above_cost": "500000",
 	}
+
 	if hook.ReaderPath {
 		settings["search_path"] = "public, pg_catalog"
 	}
@@ -130,6 +131,7 @@ func (r *Reader) DescribeMeanwhile(
 			return err
 		}
 
+		// The server types the statement while this works.
 		work()
 		answer, err := p.GetResults()
 		if err != nil {
@@ -284,6 +286,8 @@ func cancelAll(c *pgconn.PgConn) {
 func scrub(ctx context.Context, err error) error {
 	var known *sqlstate.Error
 	var pe *pgconn.PgError
+
+	// Which error of class 22, of data, a row has raised would tell about the row: they are all one.
 	switch {
 	case err == nil || errors.As(err, &known):
 		return err

@@ -53,6 +53,8 @@ func (g *Guest) Renew(ctx context.Context) (lasting bool, err error) {
 			g.first.settings = now.settings
 		}
 	}
+
+	// Nothing of a client's may reach the next: what cannot be seen to be clean stays with its session.
 	if now != g.first {
 		return true, nil
 	}

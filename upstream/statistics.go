@@ -100,6 +100,7 @@ func (q Question) put(f []*big.Rat, components []int, sums []*big.Rat, sampled [
 			continue
 		}
 
+		// Percentiles and the like come in their own columns, behind the sums.
 		text := sampled[0]
 		sampled = sampled[1:]
 		if k < 0 || text == nil {

@@ -118,6 +118,7 @@ func Twin(tables []*dataset.Protected, classes []told.Class) (rows [][]planner.V
 			rows = append(rows, append(row, least, off))
 		}
 
+		// A twin that is not built has a row as well, with what is known of it: its name.
 		if !found {
 			rows = append(rows, slices.Concat([]planner.Value{text(t.Policy.Dataset), text(name)},
 				slices.Repeat([]planner.Value{null}, 10), []planner.Value{least, null}))
@@ -146,6 +147,7 @@ func Channel(chances []told.Chance) (rows [][]planner.Value) {
 // about an answer, and few ask.
 func LastRelease(l answer.Told) [][]planner.Value {
 	epsilon := map[string]float64{}
+	// Once for each secret, and not for each value.
 	for secret, loss := range l.Answer.Losses {
 		epsilon[secret] = loss.EpsilonAt(float64(l.Budget.Delta))
 	}

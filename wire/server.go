@@ -143,6 +143,8 @@ func after(ctx context.Context, f func()) (stop func() bool) {
 func (s *Server) accept(ctx context.Context, l net.Listener, serve func(net.Conn)) error {
 	for {
 		conn, err := l.Accept()
+
+		// The listener is closed both to end and to hand it over, and neither is an error.
 		switch {
 		case err == nil && ctx.Err() == nil:
 			serve(conn)

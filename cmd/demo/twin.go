@@ -96,6 +96,8 @@ func (d *demo) besideTwin(ctx context.Context, dsn string, s statement, noisy be
 // spent prints what all of it has cost on either side, as Fugu itself counts it.
 func (d *demo) spent(ctx context.Context, noise, twin string, asked int) error {
 	d.title("What it cost")
+
+	// The two sides end in one line each, so that they can be compared.
 	for _, side := range []struct{ address, database, what string }{
 		{noise, noiseDatabase, fmt.Sprintf("noise: epsilon %%s of 20 for %d statements; %d were refused",
 			len(statements), 1+len(unanswerable))},
@@ -103,6 +105,7 @@ func (d *demo) spent(ctx context.Context, noise, twin string, asked int) error {
 			"follow are free",
 			asked)},
 	} {
+		// The budget is of the whole dataset, and each of its secrets has an account: the fullest counts.
 		const sql = "SELECT round(max(epsilon_spent)::numeric, 2) FROM fugu.budget"
 		a, err := d.ask(ctx, alice(side.address, side.database), statement{sql: sql})
 		if err != nil {
@@ -111,6 +114,7 @@ func (d *demo) spent(ctx context.Context, noise, twin string, asked int) error {
 		if len(a.table.Rows) != 1 {
 			return fmt.Errorf("what was spent is not told: %s", a.err)
 		}
+
 		fmt.Fprintf(d.out, "   "+side.what+"\n", a.table.Rows[0][0])
 	}
 	return nil

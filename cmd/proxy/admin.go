@@ -40,6 +40,8 @@ type office struct {
 func openOffice(h *house, d *door, server *wire.Server, databases *pipeline.Databases, log *slog.Logger) (*office,
 	error) {
 	o := &office{house: h, server: server, databases: databases, door: d, log: log}
+
+	// The first start makes the token, in a file that nobody else may read.
 	if path := h.config.Admin.Token; path != "" {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			if _, err := auth.KeptSecret(path); err != nil { // which makes a file that nobody else may read
@@ -53,11 +55,14 @@ func openOffice(h *house, d *door, server *wire.Server, databases *pipeline.Data
 		}
 		o.token = t
 	}
+
+	// Without policies there is no ledger, and nothing of it to be healthy.
 	checks := []admin.Check{{Name: "postgresql", Probe: o.reach}}
 	if h.ledger != nil {
 		checks = append(checks, admin.Check{Name: "ledger", Probe: o.readLedger})
 	}
 	o.health = admin.NewHealth(log, checks...)
+
 	o.policies.Store(&h.policies)
 	o.health.Loaded(policiesLoaded, nil)
 	o.health.Loaded(usersLoaded, nil)
@@ -102,12 +107,16 @@ func (o *office) figures(ctx context.Context) admin.Figures {
 		SearchesLimit: busy.Places,
 		Datasets:      len(*o.policies.Load()), Budgets: o.budgets(ctx),
 	}
+
+	// Counts are kept by number, and shown by the names that dashboards ask for.
 	for kind, name := range kindNames {
 		f.Statements[name] = counts.Statements[kind]
 	}
 	for code, n := range counts.Errors {
 		f.Errors[string(code)] = n
 	}
+
+	// Behind the last bound are the waits that were longer than all: UpTo stays zero there.
 	for i, n := range counts.Waits {
 		w := admin.Wait{Count: uint64(n)}
 		if i < len(wire.WaitBounds) {
@@ -115,6 +124,7 @@ func (o *office) figures(ctx context.Context) admin.Figures {
 		}
 		f.Waits = append(f.Waits, w)
 	}
+
 	if counts.Pooled {
 		f.Pool = &admin.Pool{Guests: counts.Guests, Idle: counts.Idle, Limit: counts.Places, Waiting: counts.Queue}
 	}
@@ -131,12 +141,15 @@ func (o *office) budgets(ctx context.Context) (out []admin.Budget) {
 		if err != nil {
 			return nil
 		}
+
+		// A scope that has no name here is a single user, and is left out.
 		names := map[string]string{ledger.Everybody: "everybody"}
 		if shares := p.Privacy.Budget.Shares; shares != nil {
 			for _, g := range shares.Groups {
 				names[ledger.GroupScope(g.Name)] = "group " + g.Name
 			}
 		}
+
 		for _, b := range balances {
 			if scope, ok := names[b.Scope]; ok {
 				out = append(out, admin.Budget{Dataset: b.Dataset, Scope: scope, Secret: b.Secret, Limit: b.Total,
@@ -177,6 +190,8 @@ func (o *office) serve(ctx context.Context) {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	watching.Go(func() { o.health.Watch(ctx) })
+
+	// Only a failure that lasts is logged: a successor of this proxy waits for the address a moment.
 	for tries := 0; ctx.Err() == nil; tries++ {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.house.config.Admin.Address)
 		if err == nil {
@@ -186,6 +201,7 @@ func (o *office) serve(ctx context.Context) {
 		if err != nil && ctx.Err() == nil && tries == unusual {
 			o.log.Error("the address for operators cannot be had now, and is tried again", "error", err)
 		}
+
 		select {
 		case <-ctx.Done():
 		case <-time.After(again):

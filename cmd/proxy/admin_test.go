@@ -49,17 +49,7 @@ func TestOperators(t *testing.T) {
 	}
 
 	// A policy that is wrong is told to who has the token; another token is taken over with it.
-	file := filepath.Join(dir, "adult.policy.yaml")
-	policy, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certs.Write(t, dir, "adult.policy.yaml", []byte(strings.Replace(string(policy), "version: 1", "version: one", 1)))
-	other := strings.Repeat("f", 32)
-	certs.Write(t, dir, "admin.token", []byte(other))
-	if c.reload(t) {
-		t.Fatal("a wrong policy was taken over")
-	}
+	other := c.reloadWrongly(t, dir)
 	if got, text := c.pageBy(t, client, "https", "/readyz", other); got != 200 ||
 		!strings.Contains(text, "failed  policies: not loaded") || !strings.Contains(text, "adult.policy.yaml:") {
 		t.Errorf("%d: %s", got, text)
@@ -68,7 +58,29 @@ func TestOperators(t *testing.T) {
 		t.Errorf("with the token of before: %d", got)
 	}
 
-	// It drains as long as somebody is at work.
+	c.drains(t, func() bool { return status("/readyz", "") == 503 })
+}
+
+// reloadWrongly gives the proxy a policy that is wrong, and another token, which it returns.
+func (c *child) reloadWrongly(t *testing.T, dir string) (token string) {
+	t.Helper()
+	file := filepath.Join(dir, "adult.policy.yaml")
+	policy, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certs.Write(t, dir, "adult.policy.yaml", []byte(strings.Replace(string(policy), "version: 1", "version: one", 1)))
+	token = strings.Repeat("f", 32)
+	certs.Write(t, dir, "admin.token", []byte(token))
+	if c.reload(t) {
+		t.Fatal("a wrong policy was taken over")
+	}
+	return token
+}
+
+// drains ends the proxy while a statement runs: until that has ended it says that it is not ready, and then it goes.
+func (c *child) drains(t *testing.T, notReady func() bool) {
+	t.Helper()
 	session := c.connect(t)
 	done := make(chan error, 1)
 	go func() {
@@ -84,7 +96,7 @@ func TestOperators(t *testing.T) {
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it says that it is not ready", func() bool { return status("/readyz", "") == 503 })
+	eventually(t, "it says that it is not ready", notReady)
 	if err := <-done; err != nil {
 		t.Errorf("the statement that was waited for: %v", err)
 	}

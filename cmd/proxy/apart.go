@@ -94,6 +94,8 @@ func (h *house) twinsOnly() error {
 					"serve that with another fugu that has no upstream.twins, on the same ledger in PostgreSQL",
 					t.Qualified())
 			}
+
+			// Fugu sees no statement there, so that it could not hold anybody to aggregates.
 			if t.Twin.Rows != policy.ShowRows {
 				return p.Misfit(t.At, "table %s: the policy lets no rows of its twin be listed, and with "+
 					"upstream.twins Fugu "+

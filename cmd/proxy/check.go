@@ -241,6 +241,7 @@ func (f *findings) budget(p *policy.Policy) {
 	at := f.under(p, "privacy", "budget")
 	note := func(format string, args ...any) { f.add(finding.Note, at, fmt.Sprintf(format, args...), "", "") }
 	note("the budget of everybody together is %s", of(privacy.Budget{Epsilon: b.Epsilon, Delta: b.Delta}))
+	f.meaning(p, privacy.Budget{Epsilon: b.Epsilon, Delta: b.Delta})
 	if s := b.Shares; s != nil {
 		for _, u := range s.Users {
 			note("share of user %q below it: %s", u.Name, of(u.Limit))

@@ -157,8 +157,42 @@ func (h *house) checkKeeper(ctx context.Context, f *findings, tables []string, p
 		if err == nil {
 			err = checkConditions(ctx, keeper, p)
 		}
+		if err == nil {
+			err = f.checkChannels(ctx, keeper, p)
+		}
 	}
 	return err
+}
+
+// checkChannels says what obfuscated columns tell of their own law, as far as the keeper may read the reference; that
+// it may not was warned of.
+func (f *findings) checkChannels(ctx context.Context, keeper *pgx.Conn, p *policy.Policy) error {
+	for _, t := range p.Tables {
+		if t.Answers != policy.FromTwin {
+			continue
+		}
+		laws, err := build.Obfuscated(ctx, keeper, t)
+		var refused *pgconn.PgError
+		switch {
+		case errors.As(err, &refused) && refused.Code == string(sqlstate.InsufficientPrivilege):
+			continue
+		case errors.As(err, &refused):
+			return err
+		case err != nil: // of the reference's values, as twin build would say
+			f.add(finding.Warning, f.in(p, t.Twin.At), fmt.Sprintf("table %s: %v", t.Qualified(), err), "", "")
+			continue
+		}
+		for _, law := range laws {
+			d, err := law.Distribution()
+			if err != nil {
+				return err
+			}
+			f.add(finding.Note, f.in(p, t.Twin.At), fmt.Sprintf("column %s: %s", law.Column,
+				d.Words(law.Obfuscate.Epsilon)), "of k rows k times as much: counts of the column are meant to show "+
+				"its law", "")
+		}
+	}
+	return nil
 }
 
 // checkConditions refuses secrets by whose conditions twins cannot be built.

@@ -46,6 +46,8 @@ func bashCompletion(w io.Writer) {
 	for _, c := range commands() {
 		names = append(names, c.name)
 	}
+
+	// The first word is a command.
 	fmt.Fprintf(w, `# fugu completion bash >> ~/.bashrc
 _fugu() {
   local word=${COMP_WORDS[COMP_CWORD]} words=
@@ -56,6 +58,7 @@ _fugu() {
     case ${COMP_WORDS[1]} in
 `, strings.Join(names, " "))
 	for _, c := range commands() {
+		// What follows depends on it: flags where a word begins so, and else what the command takes first.
 		var list []string
 		for _, f := range c.flags() {
 			list = append(list, "-"+f.Name)
@@ -67,6 +70,7 @@ _fugu() {
 		}
 		fmt.Fprint(w, "      fi ;;\n")
 	}
+
 	fmt.Fprint(w, `    esac
   fi
   while IFS= read -r reply; do
@@ -84,16 +88,21 @@ func zshCompletion(w io.Writer) {
 	fmt.Fprint(w, "#compdef fugu\n# fugu completion zsh > \"${fpath[1]}/_fugu\"\n_fugu() {\n  if (( CURRENT == 2 )); "+
 		"then\n"+
 		"    local -a list=(\n")
+
+	// What a command does is shown beside its name: there : and [ mean something to zsh.
 	escape := strings.NewReplacer(":", `\:`, "[", `\[`, "]", `\]`)
 	for _, c := range commands() {
 		fmt.Fprintf(w, "      '%s:%s'\n", c.name, inSingle(escape.Replace(c.uses[0].does)))
 	}
+
+	// Behind the command come its words and its flags.
 	fmt.Fprint(w, "    )\n    _describe command list\n    return\n  fi\n  case ${words[2]} in\n")
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  %s)\n    _arguments '1: :(%s)'", c.name, c.name)
 		if words := c.words(); words != nil {
 			fmt.Fprintf(w, " '2: :(%s)'", strings.Join(words, " "))
 		}
+
 		for _, f := range c.flags() {
 			takes, does := value(f)
 			fmt.Fprintf(w, " \\\n      '-%s[%s]", f.Name, inSingle(escape.Replace(does)))
@@ -102,8 +111,10 @@ func zshCompletion(w io.Writer) {
 			}
 			fmt.Fprint(w, "'")
 		}
+
 		fmt.Fprint(w, " '*: :_default' ;;\n")
 	}
+
 	fmt.Fprint(w, "  esac\n}\n_fugu \"$@\"\n")
 }
 

@@ -104,6 +104,7 @@ func (f *findings) tell(stdout, stderr io.Writer, asJSON bool) error {
 			return err
 		}
 	} else {
+		// A shell that throws away what goes well still shows what does not.
 		var good, bad finding.List
 		for _, x := range f.List {
 			if x.Level == finding.Error {
@@ -116,6 +117,8 @@ func (f *findings) tell(stdout, stderr io.Writer, asJSON bool) error {
 			return err
 		}
 	}
+
+	// Whoever called is not to print an error below all that was told.
 	if f.Failed() {
 		return errTold
 	}

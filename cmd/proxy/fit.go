@@ -208,9 +208,12 @@ func printQualities(w io.Writer, statements []fitting.Statement) error {
 		"normal\tgaussian\tcovariances\tmovement (sd)")
 	for _, s := range statements {
 		name := fitting.Brief(s.Statement)
+
+		// A statement without secrets to be told has a line as well, or it would look forgotten.
 		if len(s.Qualities) == 0 {
 			fmt.Fprintf(t, "%s\t\t%d\t\t\t\t\t\t\t\n", name, s.Components)
 		}
+
 		for _, q := range s.Qualities {
 			ratio, known := "unbounded", short(q.Movement)+" ± "+short(q.Missed)
 			if q.CovarianceRatio != nil {

@@ -52,6 +52,8 @@ func inherited() (in inheritance, err error) {
 	if words == "" {
 		return in, nil
 	}
+
+	// The words stand in the order of the files; programs that this one starts do not get these.
 	for i, word := range strings.Split(words, ",") {
 		syscall.CloseOnExec(firstFile + i)
 		f := os.NewFile(uintptr(firstFile+i), word)
@@ -64,6 +66,8 @@ func inherited() (in inheritance, err error) {
 			in.ready = f
 		}
 	}
+
+	// A ledger need not have a lock that is to be handed over.
 	if in.clients == nil || in.ready == nil {
 		return in, errors.New("what the proxy before has handed over is not complete")
 	}

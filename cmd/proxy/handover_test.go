@@ -196,28 +196,14 @@ func TestSuccessorFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer manager.Close()
-	told := func(pid int) {
-		t.Helper()
-		text := make([]byte, 100)
-		n, err := manager.Read(text)
-		if want := fmt.Sprintf("MAINPID=%d\nREADY=1", pid); err != nil || string(text[:n]) != want {
-			t.Errorf("the service manager is told %q, %v; want %q", text[:n], err, want)
-		}
-	}
+	told := func(pid int) { toldOf(t, manager, pid) }
 	path := setting(t)
 	c, err := startChild(t, path, "NOTIFY_SOCKET="+manager.LocalAddr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	told(c.Process.Pid)
-	session, once := c.connect(t), func() {
-		t.Helper()
-		other := c.connect(t)
-		if _, err := other.Exec(t.Context(), "SELECT count(*) FROM adult"); err != nil {
-			t.Error(err)
-		}
-		_ = other.Close(t.Context())
-	}
+	session, once := c.connect(t), func() { c.askOnce(t) }
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -248,8 +234,37 @@ func TestSuccessorFails(t *testing.T) {
 
 	// The one before ends with its last session, while the next one serves.
 	_ = session.Close(t.Context())
+	c.endsItself(t)
+	once()
+	_ = syscall.Kill(next, syscall.SIGTERM)
+}
+
+// toldOf checks that the service manager is told of the process that serves now.
+func toldOf(t *testing.T, manager net.Conn, pid int) {
+	t.Helper()
+	text := make([]byte, 100)
+	n, err := manager.Read(text)
+	if want := fmt.Sprintf("MAINPID=%d\nREADY=1", pid); err != nil || string(text[:n]) != want {
+		t.Errorf("the service manager is told %q, %v; want %q", text[:n], err, want)
+	}
+}
+
+// askOnce has a session of its own ask what is protected.
+func (c *child) askOnce(t *testing.T) {
+	t.Helper()
+	session := c.connect(t)
+	if _, err := session.Exec(t.Context(), "SELECT count(*) FROM adult"); err != nil {
+		t.Error(err)
+	}
+	_ = session.Close(t.Context())
+}
+
+// endsItself waits until the process has ended, and as it should. Wait of its command would also wait for the log,
+// which its successor has open.
+func (c *child) endsItself(t *testing.T) {
+	t.Helper()
 	ended := make(chan error, 1)
-	go func() { // Wait would also wait for the log, which the next one has open
+	go func() {
 		state, err := c.Process.Wait()
 		if err == nil && !state.Success() {
 			err = errors.New(state.String())
@@ -264,8 +279,6 @@ func TestSuccessorFails(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Error("the proxy before has not ended with its last client")
 	}
-	once()
-	_ = syscall.Kill(next, syscall.SIGTERM)
 }
 
 // Policies are read again when their file has changed, where fugu.yaml says so; what is wrong leaves the old ones.

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	big "encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"net"
@@ -183,24 +184,58 @@ func (l pointedListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listening(pointedConn{c}), nil
+	return listening(&pointedConn{Conn: c}), nil
 }
 
-type pointedConn struct{ net.Conn }
+type pointedConn struct {
+	net.Conn
+	rows rowsSeen
+}
 
 // piece is how much of a reply, in bytes, goes out from one point to the next.
 const piece = 48
 
-func (c pointedConn) Write(b []byte) (written int, err error) {
+func (c *pointedConn) Write(b []byte) (written int, err error) {
 	hook.Point("before sending")
 	for len(b) > 0 && err == nil {
 		var n int
 		n, err = c.Conn.Write(b[:min(len(b), piece)])
+		c.rows.look(b[:n])
 		written, b = written+n, b[n:]
-		if len(b) > 0 {
+
+		// How many points there are before the rows depends on what else a client is told, and how long that is.
+		switch {
+		case len(b) > 0 && c.rows.begun:
+			hook.Point("rows: amid sending")
+		case len(b) > 0:
 			hook.Point("amid sending")
 		}
 	}
 	hook.Point("after sending")
 	return written, err
+}
+
+// rowsSeen looks at what a client is sent, for a DataRow; it is none that is encrypted.
+type rowsSeen struct {
+	begun  bool   // something of a row was sent
+	header []byte // of the message that is being sent, as much as there is of it
+	body   int    // what is left of that message
+}
+
+func (r *rowsSeen) look(b []byte) {
+	const header = 5 // a byte for its type, and four for the length of itself and the body
+	for len(b) > 0 {
+		if r.body > 0 {
+			n := min(r.body, len(b))
+			r.body, b = r.body-n, b[n:]
+			continue
+		}
+
+		r.begun = r.begun || len(r.header) == 0 && b[0] == 'D'
+		r.header, b = append(r.header, b[0]), b[1:]
+		if len(r.header) == header {
+			r.body = int(big.BigEndian.Uint32(r.header[1:])) - (header - 1)
+			r.header = r.header[:0]
+		}
+	}
 }

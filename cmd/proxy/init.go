@@ -35,6 +35,7 @@ type initFlags struct {
 }
 
 func (o *initFlags) define(fs *flag.FlagSet) {
+	// Where it goes, and what is secret. What has no default is asked for at a terminal.
 	fs.StringVar(&o.directory, "dir", ".", "`directory` to write to")
 	fs.StringVar(&o.table, "table", "", "`name` of the table that has the secret")
 	fs.StringVar(&o.choices.Predicate, "secret", "", "`condition` in SQL: which share of the rows satisfies it is "+
@@ -44,6 +45,8 @@ func (o *initFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&o.choices.To, "to", "", "greatest `share` that everybody may take for possible")
 	fs.StringVar(&o.choices.Within, "within", "", "how close two `shares` are that nobody may tell apart")
 	fs.Int64Var(&o.rows, "rows", 0, "public `number` of rows of the table")
+
+	// How statements are answered, and at which price.
 	fs.StringVar(&o.answers, "answers", "twin", "`how` statements are answered: twin (any SQL on a copy, for one "+
 		"price) or "+
 		"noise (each statement pays)")
@@ -52,10 +55,14 @@ func (o *initFlags) define(fs *flag.FlagSet) {
 			"repeated")
 	fs.StringVar(&o.choices.Epsilon, "epsilon", "1", "`epsilon` of the twin, or of each statement")
 	fs.StringVar(&o.choices.Delta, "delta", "0.001", "`delta` of the twin, or of each statement")
+
+	// What of a twin may be seen.
 	fs.BoolVar(&o.showRows, "show-rows", false, "let analysts see single rows of the twin")
 	fs.BoolVar(&o.independentRows, "independent-rows", false,
 		"take rows of one subject, such as a customer's orders, to be drawn one by one")
 	fs.Var(&o.drop, "drop", "`column` of the table that its twin leaves out; may be repeated")
+
+	// Who may read what, and where Fugu stands.
 	fs.Var(&o.open, "open", "`table` that analysts read as it is, beside those that protected rows refer to; may be "+
 		"repeated")
 	fs.Var(&o.analysts, "analyst", "`name` of who may ask; may be repeated")
@@ -181,6 +188,8 @@ func (o *initFlags) place(plan *setup.Plan, db *pgx.Conn) (setup.Place, error) {
 	if at.Binary, err = os.Executable(); err != nil {
 		return at, err
 	}
+
+	// Roles in the database and analysts have passwords of their own: the latter never see the former.
 	for _, name := range []string{"guest", "reader", "keeper"} {
 		if at.Logins[name], err = newPassword(); err != nil {
 			return at, err
@@ -191,18 +200,23 @@ func (o *initFlags) place(plan *setup.Plan, db *pgx.Conn) (setup.Place, error) {
 			return at, err
 		}
 	}
+
 	return at, nil
 }
 
 // write writes the files, and none over another; what is written is read back first, as check and serve do.
 func (o *initFlags) write(plan *setup.Plan, at setup.Place) error {
 	files := plan.Files(at)
+
+	// A file that fugu check would refuse is not worth writing.
 	if _, err := policy.Parse(files[0].Name, []byte(files[0].Text)); err != nil {
 		return fmt.Errorf("what was asked for makes no policy:\n%w", err)
 	}
 	if _, err := config.Parse(filepath.Join(at.Directory, files[1].Name), []byte(files[1].Text), nil); err != nil {
 		return fmt.Errorf("what was asked for makes no configuration:\n%w", err)
 	}
+
+	// All files that are in the way are named at once, before any is written.
 	var there []string
 	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(at.Directory, f.Name)); err == nil {
@@ -213,6 +227,7 @@ func (o *initFlags) write(plan *setup.Plan, at setup.Place) error {
 		return fmt.Errorf("there is %s in %s already: give -dir another directory, or -force to write over it",
 			strings.Join(there, ", "), at.Directory)
 	}
+
 	if err := os.MkdirAll(at.Directory, 0o755); err != nil {
 		return err
 	}
@@ -227,6 +242,8 @@ func (o *initFlags) write(plan *setup.Plan, at setup.Place) error {
 // report says what was written, and what to do with it. Passwords of analysts are told here and nowhere else.
 func (o *initFlags) report(stdout io.Writer, database string, plan *setup.Plan, at setup.Place) {
 	in := func(file string) string { return filepath.Join(o.directory, file) }
+
+	// What was decided about each table.
 	fmt.Fprintf(stdout, "%s %s is protected, with its secret %s\n", green(stdout, "ok"), plan.Root, plan.Secret)
 	for _, l := range plan.Linked {
 		fmt.Fprintf(stdout, "   %s goes with it\n", l)
@@ -240,9 +257,13 @@ func (o *initFlags) report(stdout io.Writer, database string, plan *setup.Plan, 
 	for _, d := range plan.Dropped {
 		fmt.Fprintf(stdout, "   %s.%s is left out: %s\n", d.Table, d.Column, d.Why)
 	}
+
+	// The file of users has verifiers, so that no other place knows these.
 	for _, a := range plan.Analysts {
 		fmt.Fprintf(stdout, "   password of %s: %s\n", a, at.Users[a].Password)
 	}
+
+	// What is to be run next, as it can be copied.
 	config := " -c " + in("fugu.yaml")
 	fmt.Fprintf(stdout, "\nRead %s, and then:\n\n  psql %s -f %s\n  fugu check%s\n", in(plan.Dataset+policy.Suffix),
 		databaseWord(database), in("grants.sql"), config)

@@ -123,20 +123,9 @@ func TestReadmeSession(t *testing.T) {
 	forget(t, c, "marketplace", "fugu_shop")
 	steps := readmeSteps(t)
 
-	// The test binary is fugu, on a port and with roles of its own, of fewer orders.
+	// Fugu has a port and roles of its own here, and there are fewer orders.
 	dir := t.TempDir()
-	fugu := filepath.Join(dir, "bin", "fugu")
-	if err := os.Mkdir(filepath.Dir(fugu), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	self, err := filepath.Abs(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	script := fmt.Sprintf("#!/bin/sh\n%s=1 exec %s \"$@\"\n", asFugu, self)
-	if err := os.WriteFile(fugu, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	beFugu(t, filepath.Join(dir, "bin", "fugu"))
 	replace := strings.NewReplacer("-analyst alice", "-analyst alice -listen 127.0.0.1:0 -roles fugu_shop",
 		"-rows 270000", fmt.Sprintf("-rows %d", marketOrders))
 	var password, address, last string
@@ -185,6 +174,22 @@ func TestReadmeSession(t *testing.T) {
 	}
 	if out, ok := tool(t, c, "psql", "-XAtc", "SELECT 1", strings.Replace(alice, password, "guess", 1)); ok {
 		t.Errorf("any password is good: %s", out)
+	}
+}
+
+// beFugu writes a program that is the test's own binary, as fugu.
+func beFugu(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	self, err := filepath.Abs(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\n%s=1 exec %s \"$@\"\n", asFugu, self)
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
 	}
 }
 

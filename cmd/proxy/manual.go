@@ -17,9 +17,12 @@ func manual(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	if fs.NArg() > 0 {
 		return usageError{errors.New(`say "fugu man", for instance fugu man | man -l -`)}
 	}
+
 	var b strings.Builder
 	b.WriteString(".TH FUGU 1\n.SH NAME\nfugu \\- keeps global properties of a dataset secret, on PostgreSQL's wire\n" +
 		".SH SYNOPSIS\n.B fugu\n.I COMMAND\n.RI [ ARGUMENTS ]\n.SH COMMANDS\n")
+
+	// A command stands once for each way to use it; its flags are those of all of them.
 	for _, c := range commands() {
 		for _, u := range c.uses {
 			fmt.Fprintf(&b, ".TP\n.B %s\n%s.\n", roff(c.call(u)), roff(capital(u.does)))
@@ -42,6 +45,7 @@ func manual(_ context.Context, args []string, stdout, stderr io.Writer) error {
 			b.WriteString(".RE\n")
 		}
 	}
+
 	b.WriteString(".SH EXIT STATUS\n0: done. 1: something is wrong, or failed. 2: a mistake on the command line.\n" +
 		".SH ENVIRONMENT\nFUGU_ and a key of fugu.yaml, such as FUGU_AUTH_USERS, has the place of that key.\n" +
 		"NO_COLOR: no colours.\n")

@@ -59,6 +59,8 @@ func (o *initFlags) complete(p *prompt, c *setup.Catalog) error {
 	} else if err := o.askAll(p, c); err != nil {
 		return err
 	}
+
+	// What flags say in words goes where it has types.
 	ch := &o.choices
 	ch.Rows, ch.ShowRows, ch.IndependentRows = o.rows, o.showRows, o.independentRows
 	ch.Answers, ch.Drop, ch.Analysts = policy.Answers(o.answers), o.drop, o.analysts
@@ -69,6 +71,8 @@ func (o *initFlags) complete(p *prompt, c *setup.Catalog) error {
 	if ch.Table, err = o.tableOf("-table", o.table, c); err != nil {
 		return err
 	}
+
+	// Names are looked up in the catalog: a mistake is found here and not by PostgreSQL.
 	for _, name := range o.open {
 		t, err := o.tableOf("-open", name, c)
 		if err != nil {
@@ -76,6 +80,8 @@ func (o *initFlags) complete(p *prompt, c *setup.Catalog) error {
 		}
 		ch.Open = append(ch.Open, t)
 	}
+
+	// A reference without a table is one of the table that has the secret.
 	ch.References = map[policy.QualifiedName]policy.QualifiedName{}
 	for _, pair := range o.references {
 		of, name, two := strings.Cut(pair, "=")
@@ -89,6 +95,7 @@ func (o *initFlags) complete(p *prompt, c *setup.Catalog) error {
 			return err
 		}
 	}
+
 	if _, ok := ch.References[ch.Table]; !ok && ch.Answers == policy.ByAnswerNoise {
 		return usageError{errors.New("-answers noise needs a -reference: a table of public or held-out rows with the " +
 			"same columns, by which noise is worked out; a twin (-answers twin) needs none")}
@@ -115,6 +122,8 @@ func (o *initFlags) missing() error {
 			list = append(list, fmt.Sprintf("  %-9s %s", f.name, f.what))
 		}
 	}
+
+	// Somebody who calls this from a script wants to hear of all of them in one go.
 	if len(list) == 0 {
 		return nil
 	}
@@ -135,6 +144,7 @@ func (o *initFlags) tableOf(flag, name string, c *setup.Catalog) (policy.Qualifi
 
 // askAll asks for everything that was not given, and says what hangs on it.
 func (o *initFlags) askAll(p *prompt, c *setup.Catalog) (err error) {
+	// After a failure nothing more is asked, and the first error is returned.
 	line := func(into *string, say, question, there string) {
 		if err != nil || *into != "" {
 			return
@@ -146,6 +156,8 @@ func (o *initFlags) askAll(p *prompt, c *setup.Catalog) (err error) {
 			*into, err = p.ask(question, there)
 		}
 	}
+
+	// First comes what is secret, and between which bounds.
 	if o.table == "" {
 		showTables(p.out, c)
 	}
@@ -157,6 +169,8 @@ func (o *initFlags) askAll(p *prompt, c *setup.Catalog) (err error) {
 	line(&o.choices.To, "", "Greatest share", "")
 	line(&o.choices.Within, "No two shares in the range that are so close can be told apart. Twice as far, twice the\n"+
 		"noise.", "How close", "0.02")
+
+	// Then the number of rows, which a database can be asked, and names in one line.
 	if err == nil && o.rows == 0 {
 		err = o.askRows(p, c)
 	}
@@ -169,6 +183,7 @@ func (o *initFlags) askAll(p *prompt, c *setup.Catalog) (err error) {
 			}
 		}
 	}
+
 	if err == nil && !o.showRows && o.answers == "twin" {
 		o.showRows, err = p.agree(
 			"\nThe rows of a twin are rows of the table, with other keys. May analysts see them " +

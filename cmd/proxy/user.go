@@ -128,6 +128,8 @@ func askPassword(in *os.File, out io.Writer) (setup.Pass, error) {
 		}
 		return verified(line)
 	}
+
+	// At a terminal nobody sees what they write, so that it is asked for twice.
 	var said [2]string
 	for i, question := range []string{"Password: ", "Again: "} {
 		fmt.Fprint(out, question)
@@ -138,6 +140,7 @@ func askPassword(in *os.File, out io.Writer) (setup.Pass, error) {
 		}
 		said[i] = string(b)
 	}
+
 	if said[0] != said[1] || said[0] == "" {
 		return setup.Pass{}, errors.New("the two are not the same, or empty: nothing was changed")
 	}

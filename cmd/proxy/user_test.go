@@ -16,15 +16,7 @@ import (
 func TestUserAdd(t *testing.T) {
 	path := setting(t, "method: trust", "method: scram-sha-256\n  users: users.txt")
 	file := filepath.Join(filepath.Dir(path), "users.txt")
-	verifier, err := auth.NewVerifier("old")
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := "; ours\n\"alice\" \"" + verifier + "\"\n"
-	writeFile(t, file, before)
-	if err := os.Chmod(file, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	aliceAlone(t, file, "old")
 	proxy, err := startChild(t, path)
 	if err != nil {
 		t.Fatal(err)
@@ -73,4 +65,17 @@ func TestUserAdd(t *testing.T) {
 	expect(t, exitUsage, "fugu user add NAME", "user", "remove", "alice", "-c", path)
 	expect(t, exitFailure, "a name has up to", "user", "add", strings.Repeat("x", 64), "-generate", "-c", path)
 	expect(t, exitFailure, "no password came in", "user", "add", "carol", "-c", path)
+}
+
+// aliceAlone writes a file of users, by hand and for a group, in which alice alone has a password.
+func aliceAlone(t *testing.T, file, password string) {
+	t.Helper()
+	verifier, err := auth.NewVerifier(password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, file, "; ours\n\"alice\" \""+verifier+"\"\n")
+	if err := os.Chmod(file, 0o640); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -26,6 +26,8 @@ func version(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	if fs.NArg() > 0 {
 		return usageError{errors.New(`say "fugu version"`)}
 	}
+
+	// A build from a directory that is no checkout has no revision.
 	v := built()
 	if asJSON {
 		return printJSON(stdout, v)

@@ -47,8 +47,10 @@ func Apart(ctx context.Context, ask Ask, table, reference string) ([]Doubt, erro
 	if err != nil {
 		return nil, fmt.Errorf("comparing the columns of %s and %s: %w", table, reference, err)
 	}
+
 	var out []Doubt
 	for _, c := range columns {
+		// What ANALYZE keeps of both is compared, and no row is read.
 		near, err := ask(ctx, fmt.Sprintf(among, c[1].Text), append(names[:2:2], []byte(c[0].Text)))
 		if err != nil {
 			return nil, fmt.Errorf("comparing the column %s of %s and %s: %w", c[0].Text, table, reference, err)
@@ -56,6 +58,7 @@ func Apart(ctx context.Context, ask Ask, table, reference string) ([]Doubt, erro
 		if len(near) > 0 && near[0][0].Text == "t" {
 			continue
 		}
+
 		what := "says when a row came"
 		if c[2].Text == "t" {
 			what = "numbers rows"
@@ -95,6 +98,8 @@ func Overlap(ctx context.Context, ask Ask, table, reference string) ([]Doubt, er
 	if err != nil {
 		return nil, fmt.Errorf("looking for a key of %s and %s: %w", table, reference, err)
 	}
+
+	// Columns are compared as texts, since not every type has an equality: json has none.
 	var key, same, names []string
 	for _, c := range columns {
 		name := parser.QuoteIdent(c[0].Text)
@@ -105,9 +110,12 @@ func Overlap(ctx context.Context, ask Ask, table, reference string) ([]Doubt, er
 				name))
 		}
 	}
+
 	if len(key) == 0 {
 		return nil, nil
 	}
+
+	// Whether there is one such row is all that leaves the database.
 	rows, err := ask(ctx, fmt.Sprintf("SELECT EXISTS (SELECT FROM %s AS t JOIN %s AS r ON %s)", table, reference,
 		strings.Join(append(key, same...), " AND ")), nil)
 	if err != nil {
@@ -116,6 +124,7 @@ func Overlap(ctx context.Context, ask Ask, table, reference string) ([]Doubt, er
 	if rows[0][0].Text != "t" {
 		return nil, nil
 	}
+
 	return []Doubt{{
 		What: fmt.Sprintf("rows of the table stand in its reference as well, by %s and all other columns",
 			strings.Join(names, ", ")),

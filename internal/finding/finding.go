@@ -116,6 +116,8 @@ func (s Style) wrap(text string, begins, indent int) string {
 	if s.Width <= indent+20 { // of a terminal as narrow as that the terminal itself may make lines
 		return strings.ReplaceAll(text, "\n", blank)
 	}
+
+	// Words are as wide as they have characters; one that is wider than the line stands alone.
 	var out []string
 	for _, paragraph := range strings.Split(text, "\n") {
 		line, width := "", begins
@@ -133,6 +135,7 @@ func (s Style) wrap(text string, begins, indent int) string {
 		}
 		out, begins = append(out, line), indent
 	}
+
 	return strings.Join(out, blank)
 }
 

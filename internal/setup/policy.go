@@ -29,6 +29,8 @@ func (p *Plan) Policy() string {
 	b.line("version: 1", "")
 	b.line("dataset: "+yaml(p.Dataset), "in budgets and the ledger: a new name is a new budget")
 	b.line("", "")
+
+	// The table that has the secret, and how it is answered.
 	b.line("tables:", "protected; everything else in the database is ordinary")
 	b.line(fmt.Sprintf("  %s:", yaml(p.Root.String())), "")
 	b.line(fmt.Sprintf("    rows: %d", p.Rows), "public: everybody may know it")
@@ -37,6 +39,8 @@ func (p *Plan) Policy() string {
 	} else {
 		p.noise(&b, p.Root)
 	}
+
+	// Linked tables are answered as it is: one statement may join them.
 	for _, l := range p.Linked {
 		b.line(fmt.Sprintf("  %s:", yaml(l.String())), "its rows go with those of "+l.To.String())
 		var on []string
@@ -50,6 +54,7 @@ func (p *Plan) Policy() string {
 			p.noise(&b, l.Table)
 		}
 	}
+
 	p.secret(&b)
 	return b.String()
 }
@@ -63,6 +68,8 @@ func (p *Plan) twin(b *text, t *Table, root bool) {
 	} else {
 		b.line("      rows: aggregates", "no single row is told; write shown if analysts may see rows")
 	}
+
+	// Why a column is left out stands above it, since whoever reviews the policy may put it back.
 	var names []string
 	for _, d := range p.Dropped {
 		if d.Table == t.QualifiedName {
@@ -73,6 +80,8 @@ func (p *Plan) twin(b *text, t *Table, root bool) {
 	if len(names) > 0 {
 		b.line("      drop: ["+strings.Join(names, ", ")+"]", "columns that the twin leaves out")
 	}
+
+	// What is said of subjects and of known rows holds for the table that has the secret.
 	if root && p.IndependentRows {
 		b.line("      independent_rows: true", "rows of one subject are taken to be drawn one by one")
 	}
@@ -86,6 +95,8 @@ func (p *Plan) twin(b *text, t *Table, root bool) {
 func (p *Plan) noise(b *text, t *Table) {
 	b.line("    reference: "+yaml(p.References[t.QualifiedName].String()),
 		"public or held-out rows with the same columns")
+
+	// A domain in the catalog is a promise of the schema, which is public; what rows have is not looked at.
 	var domains []string
 	for _, c := range t.Columns {
 		switch {
@@ -102,11 +113,14 @@ func (p *Plan) noise(b *text, t *Table) {
 			domains = append(domains, fmt.Sprintf("      %s: {from: %s, to: %s}", yaml(ident(c.Name)), c.From, c.To))
 		}
 	}
+
+	// Where the schema says nothing, the owner is shown where to write.
 	if domains == nil {
 		b.line("    # group_by:", "by which columns statements may group, and the values that are public:")
 		b.line("    #   a_column: [a, b]", "docs/policy.md#tables")
 		return
 	}
+
 	b.line("    group_by:", "public values, as the schema has them; add what else may be known")
 	for _, d := range domains {
 		b.line(d, "")
@@ -123,6 +137,8 @@ func (p *Plan) secret(b *text) {
 	b.line(fmt.Sprintf("    values: {from: %s, to: %s, within: %s}", p.From, p.To, p.Within),
 		"the range is public; shares so close look alike")
 	b.line("", "")
+
+	// A twin assumes something else than noise does, and is paid for once.
 	if p.Answers == policy.FromTwin {
 		b.line("assume: [exchangeable]", "rows are like each other, but for the secret: docs/twin.md")
 	} else {
@@ -142,6 +158,8 @@ func (p *Plan) secret(b *text) {
 			"of all statements together")
 	}
 	b.line("", "")
+
+	// Nobody who is not named may ask.
 	var names []string
 	for _, a := range p.Analysts {
 		names = append(names, yaml(a))

@@ -94,17 +94,22 @@ func lead(root fs.FS, source, link string) (there, target string, err error) {
 	if file == "" {
 		return link, "", nil
 	}
+
+	// A link to nothing stops the building of the site.
 	target = path.Join(path.Dir(source), file)
 	info, err := fs.Stat(root, target)
 	if err != nil {
 		return "", "", err
 	}
+
+	// A directory is shown by its README, as the hosts of repositories do.
 	if info.IsDir() {
 		target = path.Join(target, "README.md")
 		if _, err := fs.Stat(root, target); err != nil {
 			return "", "", fmt.Errorf("the link %s leads to a directory without a README.md", link)
 		}
 	}
+
 	there, err = filepath.Rel(path.Dir(place(source)), place(target))
 	there = filepath.ToSlash(there)
 	if has {

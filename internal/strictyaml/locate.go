@@ -9,12 +9,16 @@ func Locate(file string, keys ...string) Position {
 	if err != nil {
 		return Position{}
 	}
+
+	// Mistakes in the file have been reported elsewhere: here is only a place to point at.
 	var at Position
 	v := Parse(&Report{File: file}, data)
 	for _, key := range keys {
 		if v == nil || v.Kind != Map {
 			break
 		}
+
+		// A key that is not there is looked for beside the one before it.
 		found := false
 		for _, e := range v.entries {
 			if e.Key == key {

@@ -127,6 +127,8 @@ func parse(data []byte) (tokens token.Tokens, file *ast.File, err error) {
 // follow an empty one.
 func oneDocument(r *Report, tokens token.Tokens) {
 	const second = "put it into a file of its own"
+
+	// Behind "..." nothing may come, and "---" may only come first.
 	var begun, ended bool
 	for _, tk := range tokens {
 		switch tk.Type {

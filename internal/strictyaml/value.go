@@ -205,6 +205,8 @@ func (v *Value) Scalar() (text string, null, ok bool) {
 	if v == nil {
 		return "", false, false
 	}
+
+	// Each kind has one text, whichever way it was written: by it values are compared, and bound to statements.
 	switch v.Kind {
 	case Null:
 		return "", true, true
@@ -223,6 +225,7 @@ func (v *Value) Scalar() (text string, null, ok bool) {
 		return "0", false, true
 	case Float:
 		f := parseFloat(v.text)
+		// Where a float64 does not hold all that was written, its text would be that of another number.
 		mantissa, _, _ := strings.Cut(strings.ToLower(v.text), "e")
 		digits := strings.Trim(strings.ReplaceAll(strings.TrimLeft(mantissa, "+-"), ".", ""), "0")
 		if math.IsNaN(f) || math.IsInf(f, 0) || len(digits) > maxDigits || f == 0 && digits != "" ||
@@ -233,6 +236,7 @@ func (v *Value) Scalar() (text string, null, ok bool) {
 		}
 		return strconv.FormatFloat(f+0, 'f', -1, 64), false, true
 	}
+
 	v.expected("text, a number, true, false or null", "write null for the SQL null, or '' for the empty text")
 	return "", false, false
 }

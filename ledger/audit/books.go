@@ -59,6 +59,8 @@ func (b *Books) Take(number int64, l Link) error {
 	if err != nil || e.Number != number {
 		return fmt.Errorf("it is damaged: entry %d of the audit chain cannot be read", number)
 	}
+
+	// An event of another version is not passed over: nobody knows what it would have changed.
 	switch e.Event {
 	case Begin:
 		err = b.before(e.Before)
@@ -149,6 +151,7 @@ func (b *Books) digest(answer, charge int64) Before {
 	var before Before
 	old := true
 	h := sha256.New()
+	// The form is part of the chain: another order or spelling would be another digest.
 	for _, a := range b.answers {
 		if a.ID <= answer {
 			before.Answers = a.ID

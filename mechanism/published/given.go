@@ -19,6 +19,8 @@ func CountGiven(n, row int, p float64, from, to int) (sensitivity.Atoms, error) 
 		return sensitivity.Atoms{}, fmt.Errorf("no count of %d rows of which one is %d, the others with p = %v", n, row,
 			p)
 	}
+
+	// Row itself adds its value, and the others are binomial.
 	var points [][]float64
 	var weights []float64
 	total := 0.0
@@ -27,6 +29,8 @@ func CountGiven(n, row int, p float64, from, to int) (sensitivity.Atoms, error) 
 		points, weights = append(points, []float64{float64(s)}), append(weights, w)
 		total += w
 	}
+
+	// Given that the count is within its bounds.
 	if !(total > 0) {
 		return sensitivity.Atoms{}, fmt.Errorf("a count of %d rows is never between %d and %d", n, from, to)
 	}

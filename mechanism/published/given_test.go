@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"fugu/privacy"
 	"fugu/sensitivity"
 )
 
@@ -92,30 +93,8 @@ func TestExponentialKeepsEpsilon(t *testing.T) {
 		for y := 5; y <= 30; y++ {
 			base[y] = 1
 		}
-		law := func(row int, p, sigma float64) []float64 { // of the output
-			out := make([]float64, n+1)
-			for s := row; s <= n-1+row; s++ {
-				loss, bound := make([]float64, n+1), make([]float64, n+1)
-				for y := range loss {
-					loss[y], bound[y] = math.Abs(float64(y-s)), sigma
-				}
-				given, err := Exponential(loss, base, sigma, epsilon)
-				if err != nil {
-					t.Fatal(err)
-				}
-				again, err := KNormGradient(loss, bound, base, epsilon) // of (y-s)²/2, whose gradient is y-s
-				if err != nil {
-					t.Fatal(err)
-				}
-				for y, v := range given {
-					near(t, "gradient of a square", again[y], v, 1e-12)
-					out[y] += binomial(n-1, s-row, p) * v
-				}
-			}
-			return out
-		}
 		ratio := func(sigma float64) float64 {
-			zero, one := law(0, c.z0, sigma), law(1, c.z1, sigma)
+			zero, one := toldCount(t, 0, c.z0, sigma, epsilon, base), toldCount(t, 1, c.z1, sigma, epsilon, base)
 			most := 0.0
 			for y := range base {
 				if base[y] == 0 {
@@ -135,6 +114,38 @@ func TestExponentialKeepsEpsilon(t *testing.T) {
 			t.Errorf("(%g, %g): log ratio %g at a quarter of Δz", c.z0, c.z1, r)
 		}
 	}
+}
+
+// toldCount is the law of what the exponential mechanism tells of a count of rows, given that one of them is row (0 or
+// 1) and that the others are 1 with probability p. The K-norm gradient mechanism of the square tells the same.
+func toldCount(t *testing.T, row int, p, sigma float64, epsilon privacy.Epsilon,
+	base []float64) []float64 {
+	t.Helper()
+	n := len(base) - 1
+	out := make([]float64, n+1)
+	for s := row; s <= n-1+row; s++ {
+		loss, bound := make([]float64, n+1), make([]float64, n+1)
+		for y := range loss {
+			loss[y], bound[y] = math.Abs(float64(y-s)), sigma
+		}
+		given, err := Exponential(loss, base, sigma, epsilon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := KNormGradient(loss, bound, base, epsilon) // of (y-s)²/2, whose gradient is y-s
+		if err != nil {
+			t.Fatal(err)
+		}
+		for y, v := range given {
+			near(t, "gradient of a square", again[y], v, 1e-12)
+			out[y] += binomial(n-1, s-row, p) * v
+		}
+	}
+	return out
+}
+
+// Both mechanisms refuse what is no loss, and what bounds none.
+func TestExponentialRefuses(t *testing.T) {
 	for _, bad := range []func() ([]float64, error){
 		func() ([]float64, error) { return Exponential(nil, nil, 1, 1) },
 		func() ([]float64, error) { return Exponential([]float64{-1}, nil, 1, 1) },

@@ -27,6 +27,8 @@ func Lasting(sql string) bool {
 		case w.leaves(previous):
 			return true
 		}
+
+		// Words that passed are remembered: what SET LOCAL is shows in its second.
 		if first.text == "" {
 			first = w
 		}

@@ -19,6 +19,9 @@ const (
 func (s *scanner) next() (word, token) {
 	for len(s.rest) > 0 {
 		c := s.rest[0]
+
+		// What stands in comments and strings is no word of the statement. One that does not end is awkward: the
+		// server may read on where this does not.
 		switch {
 		case c == ';':
 			s.rest = s.rest[1:]
@@ -45,6 +48,8 @@ func (s *scanner) next() (word, token) {
 			}
 		case class[c] == letter:
 			w := s.identifier()
+
+			// E before a string changes how it ends, and U& may spell a name in another way.
 			switch {
 			case strings.HasPrefix(s.rest, "'") && len(w) == 1 && w[0]|0x20 == 'e':
 				if !s.quoted('\'', true) {

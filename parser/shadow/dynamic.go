@@ -151,6 +151,9 @@ var prefixesBy = func() (by [256][]string) {
 func speaks(sql string, tokens []*pg.ScanToken) bool {
 	for i, t := range tokens {
 		text := strings.ToLower(sql[t.Start:t.End])
+
+		// What runs code that is in a string is told by its first word: DO, but not ON CONFLICT DO; and CREATE
+		// FUNCTION, but not EXECUTE FUNCTION of a trigger.
 		switch t.Token {
 		case pg.Token_UIDENT:
 			return true

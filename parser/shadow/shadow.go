@@ -203,6 +203,8 @@ func (s *shadowing) survey(root *pg.Node) {
 // natural join, or under another name. When in doubt it could.
 func (s *shadowing) exposes(root *pg.Node) bool {
 	found := false
+
+	// What stands in a string is no name.
 	tree.Inspect(root, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.A_Star:

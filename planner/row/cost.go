@@ -80,6 +80,8 @@ func (t *term) own(sizes []float64) (Cost, float64) {
 	if len(sizes) > 0 {
 		longest = slices.Max(sizes)
 	}
+
+	// Numbers and texts cost by their lengths, and most else costs the same for each value.
 	switch {
 	case t.class() == numeric:
 		return t.numericCost(sizes, longest)

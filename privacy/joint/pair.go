@@ -185,10 +185,12 @@ func (p *pair) differ(x *covariances, c *charge, goroutines int) {
 // the ends.
 func (p *pair) difference(x *covariances, l int, at []float64, products sums, mean [][]float64, out []float64) {
 	clear(out)
+	// Of a distribution the mean that is taken off is that of all rows, and moves with the shares.
 	mu, delta := 0.0, 0.0
 	if at != nil {
 		mu, delta = average(at, x.mean, l), average(p.moved, x.mean, l)
 	}
+
 	for c, n := range p.moved {
 		weight := 0.0
 		if n != 0 {

@@ -169,6 +169,8 @@ func NewDesign(values int, parts []Partition, points int) (Design, []int) {
 			of[p] = -1
 			continue
 		}
+
+		// Points that are in the same values cannot be told apart by them.
 		class, ok := found[string(name)]
 		if !ok {
 			class = len(d.Classes)
@@ -199,6 +201,7 @@ func Classes(of []int, in func(point int) bool) ([]int, bool) {
 		}
 	}
 
+	// A class on both sides cannot be taken in part.
 	var out []int
 	for class, sides := range seen {
 		if sides == inside|outside {

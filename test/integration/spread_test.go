@@ -25,20 +25,7 @@ func TestSpreads(t *testing.T) {
 
 	beside := "SELECT sex, avg(age), fugu_noise_sd(avg(age)), fugu_lower(avg(age)), fugu_upper(avg(age)) " +
 		"FROM adult GROUP BY sex ORDER BY sex"
-	for _, confidence := range []string{"0.95", "0.5"} {
-		does(t, c, "SET fugu.confidence = "+confidence)
-		rows := rowsOf(t, c, beside)
-		told := rowsOf(t, c, "SELECT noise_sd, noise_sd, lower, upper FROM fugu.last_release ORDER BY group_key")
-		for i, row := range rows {
-			if fmt.Sprint(row[1]) != fmt.Sprint(first[i][1]) || fmt.Sprint(row[2:]) != fmt.Sprint(told[i][1:]) {
-				t.Errorf("at %s: %v beside %v, and told %v", confidence, row, first[i], told[i])
-			}
-			if sd, low, high := row[2].(float64), row[3].(float64), row[4].(float64); !(sd > 0 && low < high) {
-				t.Errorf("at %s: %v", confidence, row)
-			}
-		}
-	}
-	does(t, c, "RESET fugu.confidence")
+	spreadsAsTold(t, c, beside, first)
 
 	// Wherever it stands, and also without the value.
 	for sql, want := range map[string]string{
@@ -58,7 +45,40 @@ func TestSpreads(t *testing.T) {
 		t.Errorf("spent %v, and with spreads %v", before, after)
 	}
 
-	// What everybody knows is not off; what is no aggregate has no noise.
+	spreadsOfNoNoise(t, c)
+
+	// Estimates have errors of their own.
+	does(t, c, "SET fugu.answer = 'estimate'")
+	rows := rowsOf(t, c, beside)
+	for i, e := range rowsOf(t, c, "SELECT sd, lower, upper FROM fugu.estimate ORDER BY group_key") {
+		if fmt.Sprint(rows[i][2:]) != fmt.Sprint(e) {
+			t.Errorf("estimates %v beside %v", rows[i], e)
+		}
+	}
+}
+
+// spreadsAsTold checks that a statement shows the values of before, and beside each what fugu.last_release tells of it.
+func spreadsAsTold(t *testing.T, c *pgx.Conn, beside string, before [][]any) {
+	t.Helper()
+	for _, confidence := range []string{"0.95", "0.5"} {
+		does(t, c, "SET fugu.confidence = "+confidence)
+		rows := rowsOf(t, c, beside)
+		told := rowsOf(t, c, "SELECT noise_sd, noise_sd, lower, upper FROM fugu.last_release ORDER BY group_key")
+		for i, row := range rows {
+			if fmt.Sprint(row[1]) != fmt.Sprint(before[i][1]) || fmt.Sprint(row[2:]) != fmt.Sprint(told[i][1:]) {
+				t.Errorf("at %s: %v beside %v, and told %v", confidence, row, before[i], told[i])
+			}
+			if sd, low, high := row[2].(float64), row[3].(float64), row[4].(float64); !(sd > 0 && low < high) {
+				t.Errorf("at %s: %v", confidence, row)
+			}
+		}
+	}
+	does(t, c, "RESET fugu.confidence")
+}
+
+// spreadsOfNoNoise asks how far off is what everybody knows, and what is no aggregate.
+func spreadsOfNoNoise(t *testing.T, c *pgx.Conn) {
+	t.Helper()
 	got := fmt.Sprint(rowsOf(t, c, "SELECT count(*), fugu_noise_sd(count(*)), fugu_upper(count(*)) FROM adult"))
 	if !strings.HasSuffix(got, " 0 35222]]") {
 		t.Errorf("of a public value: %s", got)
@@ -72,15 +92,6 @@ func TestSpreads(t *testing.T) {
 		if _, err := c.Exec(t.Context(), sql); code(err) != "PV001" || pgError(err).Hint == "" ||
 			pgError(err).Position == 0 {
 			t.Errorf("%s: %v", sql, err)
-		}
-	}
-
-	// Estimates have errors of their own.
-	does(t, c, "SET fugu.answer = 'estimate'")
-	rows := rowsOf(t, c, beside)
-	for i, e := range rowsOf(t, c, "SELECT sd, lower, upper FROM fugu.estimate ORDER BY group_key") {
-		if fmt.Sprint(rows[i][2:]) != fmt.Sprint(e) {
-			t.Errorf("estimates %v beside %v", rows[i], e)
 		}
 	}
 }

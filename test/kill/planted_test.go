@@ -28,8 +28,8 @@ func TestKillsFindPlantedFaults(t *testing.T) {
 		point point
 		want  string // among what is found
 	}{
-		// The answer before its charge, behind the notice. Not "after sending": the login may be there still.
-		{"late", point{"amid sending", 9}, "rows were sent, and there is no charge"},
+		// The answer before its charge. Not "after sending": the login may be there still.
+		{"late", point{"rows: amid sending", 1}, "rows were sent, and there is no charge"},
 		// the charge without the answer
 		{"split", point{"charge: COMMIT: done", 1}, "charged 2 times, 1 of them before"},
 		{"forgetful", point{"charge: COMMIT: done", 1}, "charged 2 times, 1 of them before"}, // the same answer twice

@@ -58,6 +58,7 @@ func paper(ctx context.Context, out, file string, repetitions int, alone map[str
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+
 	switch {
 	case alone["channels"]:
 		return channels(ctx, conn)
@@ -70,6 +71,7 @@ func paper(ctx context.Context, out, file string, repetitions int, alone map[str
 	case alone["estimation"]:
 		return estimation(ctx, cluster, conn)
 	}
+
 	data, err := readCensus(ctx, conn)
 	if err != nil {
 		return err
@@ -80,15 +82,28 @@ func paper(ctx context.Context, out, file string, repetitions int, alone map[str
 	}
 	fmt.Printf("Data: %s; %d auxiliary, %d testing and %d modelling records\n", from, len(data.auxiliary),
 		len(data.testing), len(data.modelling))
+	if err := tables(data, repetitions); err != nil {
+		return err
+	}
+	if err := besideFugu(ctx, cluster, conn); err != nil {
+		return err
+	}
+	return errors.Join(figures(data, out, repetitions), leakage(data, out))
+}
+
+// tables prints what the paper has of its mechanisms, without a proxy.
+func tables(data census, repetitions int) error {
 	if err := printTable2(divide(data.testing, secrets[0]), divide(data.modelling, secrets[0])); err != nil {
 		return err
 	}
 	if err := printTable3(data, repetitions); err != nil {
 		return err
 	}
-	if err := printFigure5(data); err != nil {
-		return err
-	}
+	return printFigure5(data)
+}
+
+// besideFugu prints what Fugu answers where the paper has a mechanism alone.
+func besideFugu(ctx context.Context, cluster *pgcluster.Cluster, conn *pgx.Conn) error {
 	if err := throughProxy(ctx, cluster, conn, 1000); err != nil {
 		return err
 	}
@@ -101,8 +116,5 @@ func paper(ctx context.Context, out, file string, repetitions int, alone map[str
 	if err := channels(ctx, conn); err != nil {
 		return err
 	}
-	if err := errors.Join(partial(ctx, cluster, conn), estimation(ctx, cluster, conn)); err != nil {
-		return err
-	}
-	return errors.Join(figures(data, out, repetitions), leakage(data, out))
+	return errors.Join(partial(ctx, cluster, conn), estimation(ctx, cluster, conn))
 }

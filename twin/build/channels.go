@@ -54,6 +54,9 @@ func (j *job) settleColumns(ctx context.Context, d Draw) (warnings []string, err
 			}
 			s.outcomes = append(s.outcomes, outcome)
 		}
+		if s.tells, err = law.Distribution(); err != nil {
+			return nil, err
+		}
 		j.released = append(j.released, s)
 	}
 	return warnings, nil

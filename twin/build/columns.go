@@ -70,6 +70,28 @@ func (s *source) shownColumn(ctx context.Context, db pgx.Tx, spec twin.Spec, c p
 	return columns.New(c, counts)
 }
 
+// Obfuscated are the laws by which the obfuscated columns of a table's twin would be shown today, by what its reference
+// has. It reads the reference alone, and keeps nothing: a law by which a column was shown before stays.
+func Obfuscated(ctx context.Context, db querier, t policy.Table) (laws []columns.Law, err error) {
+	s := source{Table: t}
+	for _, c := range t.Twin.Columns {
+		if c.Obfuscate == nil {
+			continue
+		}
+		counts, err := s.countReference(ctx, db, c.Name, "0")
+		if err != nil {
+			return nil, fmt.Errorf("counting the values of column %s in the reference: %w",
+				parser.QuoteIdent(c.Name), err)
+		}
+		law, err := columns.New(c, counts)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", parser.QuoteIdent(c.Name), err)
+		}
+		laws = append(laws, law)
+	}
+	return laws, nil
+}
+
 // checkShown refuses a column whose true values show elsewhere in the twin, or that cannot have others.
 func (s *source) checkShown(name string, keys fresh) error {
 	c, ok := s.column(name)
@@ -134,7 +156,7 @@ func (s *source) checkReference(ctx context.Context, db pgx.Tx, guests []string)
 }
 
 // countReference counts the reference's rows by value and outcome.
-func (s *source) countReference(ctx context.Context, db pgx.Tx, column, outcome string) ([]columns.Count, error) {
+func (s *source) countReference(ctx context.Context, db querier, column, outcome string) ([]columns.Count, error) {
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT value, outcome, pg_catalog.count(*) FROM (
 		SELECT (t.%s)::pg_catalog.text COLLATE pg_catalog."C" AS value, %s AS outcome FROM %s AS t) AS counted
 		GROUP BY 1, 2`, parser.QuoteIdent(column), outcome, quoted(s.Reference)))

@@ -18,6 +18,7 @@ type released struct {
 	columns.Law
 	use      string
 	outcomes []int // by class of the twin, of the secret that the column hides
+	tells    *columns.Distribution
 }
 
 // keyOf is a value as it is looked up: NULL is told from every text.
@@ -136,7 +137,7 @@ type entry struct {
 // promise is what may be known of the column.
 func (s released) promise() ShownColumn {
 	return ShownColumn{Column: s.Column, Obfuscate: s.Obfuscate, Transport: s.Transport, Rows: s.Rows,
-		Radius: s.Radius, Leakage: s.Leakage, Promise: s.Words()}
+		Radius: s.Radius, Leakage: s.Leakage, Promise: s.Words(), Distribution: s.tells}
 }
 
 // entries are the probabilities of the channel. Of an outcome that no class of the twin has they are left out.

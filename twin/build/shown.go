@@ -9,6 +9,7 @@ import (
 
 	"fugu/parser"
 	"fugu/policy"
+	"fugu/twin/columns"
 )
 
 // channelsTable is the table that says by which channels columns of twins are shown, for analysts too: with a channel
@@ -41,6 +42,10 @@ type ShownColumn struct {
 	Radius    float64           `json:"radius,omitempty"`  // of Obfuscate, in ℓ1
 	Leakage   float64           `json:"leakage,omitempty"` // of Obfuscate, in nats
 	Promise   string            `json:"promise"`           // for people
+
+	// Distribution is what one shown value tells of the law of an obfuscated column; nil for twins that were built
+	// before it was worked out.
+	Distribution *columns.Distribution `json:"distribution,omitempty"`
 }
 
 // shownBy are the columns of twins that are shown row by row, by schema and table.

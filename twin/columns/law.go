@@ -218,6 +218,10 @@ func (l Law) Words() string {
 		return fmt.Sprintf("column %s shows one law of values whatever %s is in a row, by the %d rows of the reference",
 			l.Column, l.Transport.Hide, l.Rows)
 	}
-	return fmt.Sprintf("a shown value of column %s tells at most epsilon %g of its row, by the %d rows of the "+
+	line := fmt.Sprintf("a shown value of column %s tells at most epsilon %g of its row, by the %d rows of the "+
 		"reference (radius %.4g, delta %g)", l.Column, l.Obfuscate.Epsilon, l.Rows, l.Radius, l.Obfuscate.Delta)
+	if d, err := l.Distribution(); err == nil && d != nil {
+		line += "; " + d.Words(l.Obfuscate.Epsilon)
+	}
+	return line
 }

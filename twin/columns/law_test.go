@@ -170,3 +170,45 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// What a channel gives the law of its column: randomised response at ε, where nothing is known of the law, and none of
+// a transport. The numbers hold whatever the reference is: they are of the matrix alone.
+func TestDistribution(t *testing.T) {
+	// By two rows nothing is known of the law: the ball is all laws.
+	l, err := New(obfuscated(.3), []Count{count("a", 1), count("b", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := l.Distribution()
+	if err != nil || d == nil || d.Epsilon == nil || d.KL == nil {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	if tv := math.Tanh(*d.Epsilon / 2); math.Abs(d.TotalVariation-tv) > 1e-6 || *d.Epsilon > .3+1e-6 ||
+		d.Delta > 1e-6 || math.Abs(*d.KL-*d.Epsilon*tv) > 1e-6 {
+		t.Errorf("randomised response: %+v, ε %v", d, *d.Epsilon)
+	}
+
+	// The census' sex: a row is told of by .3, and the law by more, as the reference says which of the two is rare.
+	if l, err = New(obfuscated(.3), []Count{count("Male", 6762), count("Female", 3238)}); err != nil {
+		t.Fatal(err)
+	}
+	if d, err = l.Distribution(); err != nil {
+		t.Fatal(err)
+	}
+	m := matrix(t, l, 0)
+	if want := math.Abs(m[0][0] - m[1][0]); math.Abs(d.TotalVariation-want) > 1e-9 || *d.Epsilon < .3 || d.Delta <= 0 {
+		t.Errorf("of sex %+v, ε %v; want total variation %v", d, *d.Epsilon, want)
+	}
+	if !strings.Contains(l.Words(), "of any two laws of the column one shown value tells epsilon 0.3 but for delta "+
+		"0.") {
+		t.Errorf("in words: %s", l.Words())
+	}
+
+	moved, err := New(transported, []Count{count("1", 5, 1), count("2", 1, 5)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := moved.Distribution(); d != nil || err != nil {
+		t.Errorf("of a transport %+v, %v", d, err)
+	}
+}

@@ -54,6 +54,7 @@ func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 	if err := json.Unmarshal(out, &where); err != nil {
 		return nil, fmt.Errorf("go mod download: %w", err)
 	}
+
 	var caches []string // wherever HOME is in the tests
 	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
 		value, err := goOutput(ctx, "", "env", name)
@@ -62,6 +63,7 @@ func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 		}
 		caches = append(caches, name+"="+strings.TrimSpace(string(value)))
 	}
+
 	// A copy: the module cache is read-only, and tests write.
 	source := filepath.Join(dir, "source")
 	if err := os.CopyFS(source, os.DirFS(where.Dir)); err != nil {
@@ -72,41 +74,63 @@ func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 			return nil, err
 		}
 	}
-	built := map[string]string{} // the test program of each package
+
+	programs := testPrograms{dir: dir, source: source, of: map[string]string{}}
 	return func(ctx context.Context, at way, p part, only []string) (results, error) {
 		// Not the caller's variables for libpq and Go: the tests are to find the same on every machine.
 		environment := append(without(os.Environ(), "PG", "GOFLAGS=", "GOWORK="),
 			append(m.environment(at, at.doors[p.door], dir), append(caches, "GOFLAGS=-mod=mod", "GOWORK=off")...)...)
-
-		// Parts run many times, and go test would link the program of their tests each time anew.
-		program := built[p.pkg]
-		if program == "" {
-			program = filepath.Join(dir, fmt.Sprintf("%d.test", len(built)))
-			build := sides.Command(ctx, "go", "test", "-c", "-vet=off", "-o", program, p.pkg)
-			build.Dir, build.Env = source, environment
-			if out, err := build.CombinedOutput(); err != nil {
-				return results{whole: {outcome: "fail", output: string(out)}}, ctx.Err()
-			}
-			built[p.pkg] = program
+		program, out, err := programs.build(ctx, p.pkg, environment)
+		if err != nil {
+			return results{whole: {outcome: "fail", output: string(out)}}, ctx.Err()
 		}
-
-		cmd := sides.Command(ctx, "go", append([]string{"tool", "test2json", program}, testArguments(p, only)...)...)
-		cmd.Dir, cmd.Env = filepath.Join(source, p.pkg), environment
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		out, err := cmd.Output()
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		r, parseErr := readEvents(out)
-		if parseErr != nil {
-			return nil, parseErr
-		}
-		if len(r) == 0 {
-			return nil, fmt.Errorf("%s %s: %w: %w\n%s%s", m.path, p.name, errNoTest, err, out, stderr.Bytes())
-		}
-		return r, nil
+		return m.test(ctx, program, filepath.Join(source, p.pkg), environment, p, only)
 	}, nil
+}
+
+// testPrograms are the test programs of a module's packages. Parts run many times, and go test would link the program
+// of their tests each time anew.
+type testPrograms struct {
+	dir, source string            // where they go, and where the module is
+	of          map[string]string // by package
+}
+
+// build builds that of a package, if it has not been built, and returns what the compiler says.
+func (b testPrograms) build(ctx context.Context, pkg string, environment []string) (program string, out []byte,
+	err error) {
+	if program, ok := b.of[pkg]; ok {
+		return program, nil, nil
+	}
+	program = filepath.Join(b.dir, fmt.Sprintf("%d.test", len(b.of)))
+	build := sides.Command(ctx, "go", "test", "-c", "-vet=off", "-o", program, pkg)
+	build.Dir, build.Env = b.source, environment
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", out, err
+	}
+	b.of[pkg] = program
+	return program, nil, nil
+}
+
+// test runs a part of a package's tests, in the package's directory.
+func (m module) test(ctx context.Context, program, dir string, environment []string, p part,
+	only []string) (results, error) {
+	cmd := sides.Command(ctx, "go", append([]string{"tool", "test2json", program}, testArguments(p, only)...)...)
+	cmd.Dir, cmd.Env = dir, environment
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+
+	r, parseErr := readEvents(out)
+	if parseErr != nil {
+		return nil, parseErr
+	}
+	if len(r) == 0 {
+		return nil, fmt.Errorf("%s %s: %w: %w\n%s%s", m.path, p.name, errNoTest, err, out, stderr.Bytes())
+	}
+	return r, nil
 }
 
 func goOutput(ctx context.Context, dir string, args ...string) ([]byte, error) {
