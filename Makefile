@@ -12,7 +12,7 @@ SOAK ?= 10m
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build package demo test quick nightly compat compat-18 bench paper site lint shape fuzz soak kills clean
+.PHONY: help build package package-test demo test quick nightly compat compat-18 bench paper compare site lint shape fuzz soak kills clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,9 +21,13 @@ build: ## build bin/fugu
 	@scripts/setup.sh
 	go build -ldflags "-X main.release=$(VERSION)" -o bin/fugu ./cmd/proxy
 
-package: ## build/fugu_VERSION_ARCH.deb, with a unit of systemd, manual page and completions; the same bytes each time
+package: ## build/fugu_VERSION_ARCH.deb, with a unit of systemd, manual page and completions, what it is made of (CycloneDX), and SHA256SUMS; the same bytes each time
 	@scripts/setup.sh
 	@scripts/package.sh
+
+package-test: ## the package made twice, in two directories: the same bytes; installed, checked and removed
+	@scripts/setup.sh server
+	FUGU_NIGHTLY=1 go test -count 1 -timeout 1h -v ./test/packaging
 
 demo: ## a private PostgreSQL, generated data (or DATA=file.csv), Fugu, and statements through psql: with noise, then on a twin
 	@scripts/setup.sh server
@@ -39,7 +43,7 @@ quick: ## for every save: formatting, vet, unit tests, and one cluster with psql
 	@scripts/quick.sh
 
 nightly: ## what is too long for make test: more statements, trials and transcripts; SEED=number as of another day
-	@scripts/setup.sh server test
+	@scripts/setup.sh server test browser
 	@scripts/nightly.sh $(SEED)
 
 compat: ## the test suites of pgx, lib/pq and libpq, and 17 clients, through Fugu as directly: beside noise, and beside twins
@@ -68,6 +72,10 @@ paper: ## the experiments of Chen & Ohrimenko beside Fugu's, with plots in build
 	@scripts/setup.sh server
 	go run ./test/paper $(if $(DATA),-data '$(DATA)')
 	FUGUHOOKS_STATEMENTS=10000 go test -tags fuguhooks -count=1 -timeout 60m -v -run '^TestCoupledWorlds$$' ./test/integration/twinattack
+
+compare: ## pg_diffix and a twin side by side, if the first PostgreSQL on PATH has the extension: errors, and what tells a global property
+	@scripts/setup.sh server
+	go test -count=1 -timeout 60m -v -run '^TestBesideDiffix$$' ./test/integration/market -orders 20000
 
 site: ## the documents as HTML in build/site, or SITE=directory: begin with its index.html
 	go run ./internal/site '$(or $(SITE),build/site)'

@@ -13,6 +13,7 @@ import (
 
 	"fugu/account"
 	"fugu/internal/hook"
+	"fugu/internal/trace"
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/privacy"
@@ -144,14 +145,16 @@ func (q *Question) join(ctx context.Context, c ledger.Charge) (a ledger.Answer, 
 }
 
 // charge makes the answer durable together with its cost; an answer that was stored meanwhile takes its place.
-func (q *Question) charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
+func (q *Question) charge(ctx context.Context, c ledger.Charge) (a ledger.Answer, err error) {
+	ctx, span := trace.Begin(ctx, trace.Charge)
+	defer span.End(&err)
 	if hook.NoCharge {
 		c.Losses = make(map[string]privacy.Loss)
 		for _, sec := range q.Request.Policy.Secrets {
 			c.Losses[sec.Name] = privacy.Loss{}
 		}
 	}
-	a, err := q.desk.Ledger.Charge(context.WithoutCancel(ctx), c)
+	a, err = q.desk.Ledger.Charge(context.WithoutCancel(ctx), c)
 	if err != nil {
 		return ledger.Answer{}, account.Error(err)
 	}

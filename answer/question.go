@@ -8,6 +8,7 @@ import (
 
 	"fugu/account"
 	"fugu/dataset"
+	"fugu/internal/trace"
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/planner"
@@ -142,7 +143,9 @@ func (q *Question) books() account.Books {
 }
 
 // Price is what the answer costs beside all that were given.
-func (q *Question) Price(ctx context.Context, m *quote.Quote) (account.Price, error) {
+func (q *Question) Price(ctx context.Context, m *quote.Quote) (_ account.Price, err error) {
+	ctx, span := trace.Begin(ctx, trace.Price)
+	defer span.End(&err)
 	return q.books().Price(ctx, q.priced(m))
 }
 
@@ -152,7 +155,9 @@ func (q *Question) priced(m *quote.Quote) account.Asked {
 }
 
 // Measure returns what is known of the question.
-func (q *Question) Measure(ctx context.Context) (*quote.Quote, error) {
+func (q *Question) Measure(ctx context.Context) (_ *quote.Quote, err error) {
+	ctx, span := trace.Begin(ctx, trace.Quote)
+	defer span.End(&err)
 	return q.quote(ctx, q.Request)
 }
 

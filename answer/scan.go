@@ -9,6 +9,7 @@ import (
 	"fugu/account"
 	"fugu/explain"
 	"fugu/internal/hook"
+	"fugu/internal/trace"
 	"fugu/ledger"
 	"fugu/quote"
 	"fugu/sqlstate"
@@ -50,12 +51,16 @@ func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 		return ledger.Answer{}, false, q.abandon(ctx, a)
 	}
 
+	// To whom it is traced, the scan ends at the point of the grid, as it does for the client.
+	_, span := trace.Begin(ctx, trace.Scan)
+	span.Tell(trace.Facts{Mechanism: c.Mechanism})
 	hook.Point("before the statistics")
 	reading := startReading(ctx)
 	out, err := q.read(ctx, m)
 	if late := q.wait(ctx, reading, err == nil || sqlstate.Is(err, sqlstate.StatisticsFailed)); late != nil {
 		err = late // whatever was found: a client that has left learns nothing of it, not even later
 	}
+	span.End(&err)
 	if err != nil {
 		return q.scanFailed(ctx, c, a, m, err)
 	}
@@ -129,6 +134,8 @@ func (q *Question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Ans
 // give stores what came of a question; without bytes it is that it failed.
 func (q *Question) give(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	out outcome) (given ledger.Answer, done bool, err error) {
+	ctx, span := trace.Begin(ctx, trace.Keep)
+	defer span.End(&err)
 	given, err = q.desk.Ledger.Give(context.WithoutCancel(ctx),
 		ledger.Outcome{Key: c.Key, Charged: a, Dataset: c.Dataset, Epoch: c.Epoch, User: c.User,
 			Scopes: account.Scopes(c.Shares), Answer: out.bytes, Failed: out.bytes == nil, Cells: out.cells})

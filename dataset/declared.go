@@ -30,9 +30,9 @@ func (s *Snapshot) declare(ctx context.Context, reader *upstream.Reader, p *poli
 		return err
 	}
 	out := &Declared{Name: d.Name}
-	if !d.Sampled() && !p.Accepts(policy.Translation) {
+	if !d.Coupled() && !p.Accepts(policy.Translation) {
 		return errors.New("a declared model says how the distribution shifts, and nothing of coupled datasets: " +
-			"write assume: [translation], or samples")
+			"write assume: [translation], or samples, or concentrated")
 	}
 
 	// What has one component may be declared without its name.
@@ -67,19 +67,19 @@ func (s *Snapshot) declare(ctx context.Context, reader *upstream.Reader, p *poli
 		return fmt.Errorf("the model %s is of the same statement", other.Name)
 	}
 	s.declared[key] = out
-	if d.Sampled() {
+	if d.Coupled() {
 		return s.alone(c, p, out)
 	}
 	return nil
 }
 
-// alone works out how close the samples of a model are, and makes its statement the only one about its table: nothing
+// alone works out how close the laws of a model are, and makes its statement the only one about its table: nothing
 // says how another one varies together with it, so that the two could tell together what each of them hides.
 func (s *Snapshot) alone(c *planner.Bound, p *policy.Policy, d *Declared) error {
 	root := s.rootOf(c)
 	if root.Alone != nil {
-		return fmt.Errorf("the model %s declares another statement about %s by samples, and nothing says how the two "+
-			"vary together: write one statement of all the values", root.Alone.Name, root.Table)
+		return fmt.Errorf("the model %s declares another statement about %s by its distribution, and nothing says how "+
+			"the two vary together: write one statement of all the values", root.Alone.Name, root.Table)
 	}
 	root.Alone = d
 	for i, l := range d.Laws {
@@ -116,7 +116,7 @@ func match(names, given []string) ([]int, error) {
 
 // arranged is a law with its vectors in another order.
 func arranged(l policy.Law, order []int) policy.Law {
-	out := policy.Law{Secret: l.Secret, Values: l.Values, Weights: l.Weights, At: l.At}
+	out := policy.Law{Secret: l.Secret, Values: l.Values, Weights: l.Weights, Concentrated: l.Concentrated, At: l.At}
 	pick := func(v []float64) []float64 {
 		w := make([]float64, len(order))
 		for i, o := range order {
@@ -133,9 +133,14 @@ func arranged(l policy.Law, order []int) policy.Law {
 		out.Samples = append(out.Samples, moved)
 	}
 
+	for _, mean := range l.Means {
+		out.Means = append(out.Means, pick(mean))
+	}
+	if c := l.Concentrated; c != nil {
+		out.Concentrated = &policy.Concentrated{Within: pick(c.Within), ButFor: c.ButFor}
+	}
 	// A covariance has both its rows and its columns in the new order.
-	for i := range l.Means {
-		out.Means = append(out.Means, pick(l.Means[i]))
+	for i := range l.Covariances {
 		var rows [][]float64
 		for _, o := range order {
 			rows = append(rows, pick(l.Covariances[i][o]))

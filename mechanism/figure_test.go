@@ -72,6 +72,58 @@ func TestFigureOfWassersteinHolds(t *testing.T) {
 	}
 }
 
+// Two laws of which no more is said than where their means are, and that each is within 1.6 of its mean but for a
+// tenth: with the noise that follows (Chen & Ohrimenko, Theorem 3.3) no event tells more than ε allows but for a
+// fifth, with a quarter of it one does. Of the laws nine tenths are on the far side of the mean, and the last tenth is
+// far away on the other.
+func TestConcentrationHolds(t *testing.T) {
+	const fine = 64
+	points := []int{0, 11 * fine, 16 * fine, 21 * fine}
+	mu, nu := []float64{0, .9, 0, .1}, []float64{.1, 0, .9, 0}
+	meanOf := func(mass []float64) (m float64) {
+		for i, x := range points {
+			m += mass[i] * float64(x) / fine
+		}
+		return m
+	}
+	near := func(mass []float64, c float64) (p float64) {
+		for i, x := range points {
+			if math.Abs(float64(x)/fine-meanOf(mass)) <= c+1e-9 {
+				p += mass[i]
+			}
+		}
+		return p
+	}
+	const within, butFor = 1.6, .1
+	if near(mu, within) < 1-butFor-1e-9 || near(nu, within) < 1-butFor-1e-9 {
+		t.Fatalf("means %v and %v: the laws are not as concentrated as they should be", meanOf(mu), meanOf(nu))
+	}
+
+	c, err := sensitivity.Concentrated("s", math.Abs(meanOf(mu)-meanOf(nu)), within, 2*butFor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst := func(scale float64) float64 {
+		steps := int(math.Round(scale * fine))
+		return math.Max(beyond(points, mu, nu, steps, 1), beyond(points, nu, mu, steps, 1))
+	}
+	r := Request{Budget: budget(1, 2*butFor), Components: []Component{{Lattice: 1. / 1024, Unit: 1}},
+		Shifts: []sensitivity.Shift{c.Shift(1)}, Close: []sensitivity.Close{c}}
+	for _, kind := range []Kind{ApproximateWasserstein, Auto} {
+		got := calibrated(t, kind, r)
+		scale := got.SD[0] / math.Sqrt2
+		delta, broken := worst(scale), worst(scale/4)
+		t.Logf("%s: scale %.4f, δ = %.4g at ε = 1, of %.4g; with a quarter of the noise %.4g", kind, scale, delta,
+			2*butFor, broken)
+		if math.Abs(scale-c.W) > 1e-4*c.W || got.Assumption != Coupling || got.Losses["s"].Delta != 2*butFor {
+			t.Errorf("%s: scale %v, %+v", kind, scale, got)
+		}
+		if delta > 2*butFor+1e-9 || broken <= 2*butFor {
+			t.Errorf("%s: δ = %v, and %v with a quarter of the noise, of %v", kind, delta, broken, 2*butFor)
+		}
+	}
+}
+
 // Of a vector, noise is in the closeness's own units, and the price is what the ball of all movements costs together:
 // two answers cost twice that, whoever knows the coupling.
 func TestClosenessOfVectors(t *testing.T) {

@@ -147,6 +147,9 @@ func (f *givenFamily) Span() sensitivity.Span { return f.path.Span() }
 // Affine implements sensitivity.Family.
 func (f *givenFamily) Affine() bool { return false }
 
+// FewRows is that of the path without what is public.
+func (f *givenFamily) FewRows(x float64) []float64 { return f.path.FewRows(x) }
+
 func (f *givenFamily) at(x float64) float64 {
 	return (x - f.k.span.From) / (f.k.span.To - f.k.span.From)
 }

@@ -194,6 +194,14 @@ func (f *jointPath) Estimation(x float64) sensitivity.Covariance {
 	return f.together(x, f.paths[0].unknown(x), func(p *Path) sensitivity.Covariance { return p.estimation(x) })
 }
 
+// FewRows is that of the parts.
+func (f *jointPath) FewRows(x float64) (out []float64) {
+	for _, p := range f.paths {
+		out = append(out, p.FewRows(x)...)
+	}
+	return out
+}
+
 // together puts covariances of the parts together, in which the second moments of the classes have these weights.
 func (f *jointPath) together(x float64, weights []float64,
 	covariance func(*Path) sensitivity.Covariance) sensitivity.Covariance {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The service ends with its program. What is in /var/lib/fugu stays: a ledger that is lost cannot be made again.
+# The service ends with its program; an upgrade leaves it running.
 set -e
 if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
-  systemctl disable --now fugu.service || true
+  deb-systemd-invoke stop fugu.service > /dev/null || true
 fi

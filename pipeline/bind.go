@@ -9,6 +9,7 @@ import (
 	"fugu/answer"
 	"fugu/explain"
 	"fugu/internal/hook"
+	"fugu/internal/trace"
 	"fugu/ledger"
 	"fugu/meaning"
 	"fugu/parser"
@@ -22,6 +23,7 @@ import (
 // tables.
 func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
 	defer s.session.engine.desk.Searches.Serve()()
+	ctx = trace.With(ctx, s.session.engine.recorder)
 	ask, told := b.Ask, false
 	b.Ask = func(ctx context.Context, sql string) ([][]string, error) {
 		rows, err := ask(ctx, sql)
@@ -67,7 +69,9 @@ func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 }
 
 // respond answers the statement, or explains how it would.
-func (s *statement) respond(ctx context.Context, b wire.Binding, how parser.Explain) (wire.Bound, error) {
+func (s *statement) respond(ctx context.Context, b wire.Binding, how parser.Explain) (bound wire.Bound, err error) {
+	ctx, span := s.begin(ctx, how)
+	defer span.End(&err)
 	if s.noData && how == parser.NoExplain {
 		return wire.Bound{Values: empty(s.plan)}, nil
 	}
@@ -86,7 +90,6 @@ func (s *statement) respond(ctx context.Context, b wire.Binding, how parser.Expl
 	// Settings live on the guest, and only a session that ever named fugu can have any.
 	set := settings{confidence: explain.Confidence}
 	if s.session.touched {
-		var err error
 		if set, err = readSettings(ctx, b.Ask); err != nil {
 			return wire.Bound{}, err
 		}
@@ -101,13 +104,27 @@ func (s *statement) respond(ctx context.Context, b wire.Binding, how parser.Expl
 	if err := meaning.MayRead(ctx, b.Ask, tables); err != nil {
 		return wire.Bound{}, err
 	}
-	var bound wire.Bound
-	err := reader.InSnapshot(ctx, meaning.Locked(tables), s.snapshot.ProtectedTables(),
+	err = reader.InSnapshot(ctx, meaning.Locked(tables), s.snapshot.ProtectedTables(),
 		func(snap *upstream.Snapshot) (err error) {
 			bound, err = s.bindOn(ctx, b, how, set, snap, snap.Contents)
 			return err
 		})
 	return bound, err
+}
+
+// begin is the trace of one binding.
+func (s *statement) begin(ctx context.Context, how parser.Explain) (context.Context, trace.Span) {
+	stage := trace.Answer
+	if how != parser.NoExplain {
+		stage = trace.Explain
+	}
+	ctx, span := trace.Begin(ctx, stage)
+	f := trace.Facts{Statement: s.fingerprint}
+	if s.policy != nil {
+		f.Dataset = s.policy.Dataset
+	}
+	span.Tell(f)
+	return ctx, span
 }
 
 // bindOn answers or explains the statement on db.

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/answer"
+	"fugu/internal/trace"
 	"fugu/ledger"
 	"fugu/meaning"
 	"fugu/parser/lex"
@@ -32,6 +33,7 @@ type Engine struct {
 	namesakes meaning.Namesakes
 	built     told.Built
 	refusals  *ledger.Refusals // nil: none is recorded
+	recorder  trace.Recorder   // nil: nothing is traced
 	closed    atomic.Bool      // its database is not served any more
 }
 
@@ -49,6 +51,9 @@ func (e *Engine) GiveGuests(guests map[string]*pgconn.Config) { e.guests = guest
 // Grid has answers of protected rows leave at points of a grid, of which none is before first; 0: when they are there.
 // Before the first Open.
 func (e *Engine) Grid(first time.Duration) { e.desk.Grid = first }
+
+// Trace has the stages of statements told to r; before the first Open.
+func (e *Engine) Trace(r trace.Recorder) { e.recorder = r }
 
 // Replace makes later statements use another snapshot: a reload of the policy. Statements already prepared keep theirs,
 // and are refused when bound.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fugu/dataset"
+	"fugu/internal/trace"
 	"fugu/parser"
 	"fugu/parser/lex"
 	"fugu/parser/shadow"
@@ -23,7 +24,7 @@ type planning struct {
 }
 
 // templates parses and plans a text, or finds it in the cache. nil: every statement of it is ordinary.
-func (p planning) templates(ctx context.Context, sql string, paramTypes []uint32) ([]template, error) {
+func (p planning) templates(ctx context.Context, sql string, paramTypes []uint32) (out []template, err error) {
 	snap := p.Snapshot
 	key := newPlanKey(sql, paramTypes)
 	key.means = p.means.Key()
@@ -39,7 +40,11 @@ func (p planning) templates(ctx context.Context, sql string, paramTypes []uint32
 		snap.plans.Add(key, nil, key.size())
 		return nil, nil
 	}
-	statements, err := parser.Parse(sql, snap.Catalog(ctx, p.reader, p.means))
+	ctx, span := trace.Begin(ctx, trace.Interpret)
+	defer span.End(&err)
+	parsing, part := trace.Begin(ctx, trace.Parse)
+	statements, err := parser.Parse(sql, snap.Catalog(parsing, p.reader, p.means))
+	part.End(&err)
 	if harmless && err != nil {
 		return nil, nil // the server says what is wrong with it
 	}
@@ -47,13 +52,12 @@ func (p planning) templates(ctx context.Context, sql string, paramTypes []uint32
 		return nil, err
 	}
 	if t, ok, err := p.renamed(ctx, key, statements, paramTypes); ok || err != nil {
-		out := []template{t}
+		out = []template{t}
 		if err == nil {
 			snap.plans.Add(key, out, key.size()+templatesSize(out))
 		}
 		return out, err
 	}
-	var out []template
 	special := false
 	for _, st := range statements {
 		if st.Setting != nil {
@@ -93,10 +97,11 @@ func (p planning) sign(templates []template, statements []*parser.Statement, mea
 	}
 }
 
-func (p planning) plan(ctx context.Context, st *parser.Statement, paramTypes []uint32) (template, error) {
+func (p planning) plan(ctx context.Context, st *parser.Statement, paramTypes []uint32) (t template, err error) {
+	ctx, span := trace.Begin(ctx, trace.Plan)
+	defer span.End(&err)
 	snap := p.Snapshot
-	t := template{text: st.Text, params: max(st.Params, len(paramTypes)), types: paramTypes, start: int32(st.Start)}
-	var err error
+	t = template{text: st.Text, params: max(st.Params, len(paramTypes)), types: paramTypes, start: int32(st.Start)}
 	twins := slices.Concat(st.Twins, aggregated(st))
 	if t.twins, err = p.built.Tables(ctx, p.reader, snap.Snapshot, twins); err != nil {
 		return t, err

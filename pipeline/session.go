@@ -13,6 +13,7 @@ import (
 	"fugu/answer"
 	"fugu/dataset"
 	"fugu/internal/hook"
+	"fugu/internal/trace"
 	"fugu/meaning"
 	"fugu/parser"
 	"fugu/parser/lex"
@@ -108,7 +109,7 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 	defer s.engine.desk.Searches.Serve()()
 	s.touched = s.touched || lex.ContainsFold(sql, "fugu")
 
-	templates, err := s.planning(snap).templates(ctx, sql, paramTypes)
+	templates, err := s.planning(snap).templates(trace.With(ctx, s.engine.recorder), sql, paramTypes)
 	if err != nil && !named {
 		return nil, nil // the server says what is wrong with it
 	}

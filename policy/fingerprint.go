@@ -101,6 +101,8 @@ type lawMeaning struct {
 	Covariances [][][]float64
 	Samples     [][][]float64 `json:",omitempty"`
 	Weights     [][]int64     `json:",omitempty"`
+
+	Concentrated *Concentrated `json:",omitempty"`
 }
 
 type publicMeaning struct {
@@ -182,7 +184,7 @@ func (p *Policy) meaningOfSecret(s Secret) secretMeaning {
 
 func meaningOfDeclared(d Declared) declaredMeaning {
 	laws := each(d.Laws, func(l Law) lawMeaning {
-		return lawMeaning{l.Secret, l.Values, l.Means, l.Covariances, l.Samples, l.Weights}
+		return lawMeaning{l.Secret, l.Values, l.Means, l.Covariances, l.Samples, l.Weights, l.Concentrated}
 	})
 	slices.SortFunc(laws, func(a, b lawMeaning) int { return cmp.Compare(a.Secret, b.Secret) })
 	return declaredMeaning{d.Statement.SQL, d.Components, laws}

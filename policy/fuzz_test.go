@@ -170,6 +170,9 @@ func checkDeclared(t *testing.T, d Declared) {
 		if l.Samples != nil {
 			checkSamples(t, l, size)
 			continue
+		} else if l.Concentrated != nil {
+			checkConcentrated(t, l, size)
+			continue
 		}
 		if len(l.Values) < 2 || len(l.Means) != len(l.Values) || len(l.Covariances) != len(l.Values) {
 			t.Errorf("law %+v", l)
@@ -179,6 +182,16 @@ func checkDeclared(t *testing.T, d Declared) {
 				t.Errorf("law %+v", l)
 			}
 		}
+	}
+}
+
+func checkConcentrated(t *testing.T, l Law, size int) {
+	c := l.Concentrated
+	if len(l.Values) < 2 || len(l.Means) != len(l.Values) || l.Covariances != nil || len(c.Within) != size ||
+		!(c.ButFor >= 0 && c.ButFor < .5) ||
+		slices.ContainsFunc(l.Means, func(v []float64) bool { return len(v) != size }) ||
+		slices.ContainsFunc(c.Within, func(x float64) bool { return !(x > 0 && x <= maxMean) }) {
+		t.Errorf("law %+v, %+v", l, c)
 	}
 }
 

@@ -31,9 +31,12 @@ func (p *Policy) law(r *strictyaml.Report, e strictyaml.Entry, size int) Law {
 	f := e.Value.Fields(keys["declared.*.secrets.*"]...)
 	values := f.Need("values", lawsHint)
 	ok := l.under(values)
-	if f.Get("samples") != nil || f.Get("weights") != nil {
+	switch {
+	case f.Get("samples") != nil || f.Get("weights") != nil:
 		p.samples(f, &l, size)
-	} else {
+	case f.Get("concentrated") != nil:
+		p.concentrated(f, &l, size)
+	default:
 		l.moments(f, size)
 	}
 
@@ -48,7 +51,9 @@ func (p *Policy) law(r *strictyaml.Report, e strictyaml.Entry, size int) Law {
 		r.Add(e.At, "leave the statement to the reference",
 			"secret %s is a vector of proportions, for which no model can be declared", e.Key)
 	case ok && len(l.Values) >= 2 && f.Get("samples") != nil:
-		p.Secrets[i].amongSamples(l, values)
+		p.Secrets[i].amongValues(l, values, "samples")
+	case ok && len(l.Values) >= 2 && f.Get("concentrated") != nil:
+		p.Secrets[i].amongValues(l, values, "means of what is concentrated")
 	case ok && len(l.Values) >= 2:
 		p.Secrets[i].within(l, values)
 	}
@@ -76,15 +81,9 @@ func (l *Law) under(values *strictyaml.Value) bool {
 // moments reads means and covariances, one for each value.
 func (l *Law) moments(f strictyaml.Fields, size int) {
 	means, covariances := f.Need("means", lawsHint), f.Need("covariances", lawsHint)
-	items, _ := means.List()
-	counted(means, len(items), len(l.Values), "one mean vector for each value")
-	for _, item := range items {
-		if v, ok := vectorOf(item); ok && counted(item, len(v), size, "one number for each component") {
-			l.Means = append(l.Means, v)
-		}
-	}
+	l.expectations(means, size)
 
-	items, _ = covariances.List()
+	items, _ := covariances.List()
 	counted(covariances, len(items), len(l.Values), "one covariance matrix for each value")
 	for _, item := range items {
 		if m, ok := matrixOf(item, size); ok {
@@ -93,10 +92,21 @@ func (l *Law) moments(f strictyaml.Fields, size int) {
 	}
 }
 
+// expectations reads one mean vector for each value.
+func (l *Law) expectations(means *strictyaml.Value, size int) {
+	items, _ := means.List()
+	counted(means, len(items), len(l.Values), "one mean vector for each value")
+	for _, item := range items {
+		if v, ok := vectorOf(item); ok && counted(item, len(v), size, "one number for each component") {
+			l.Means = append(l.Means, v)
+		}
+	}
+}
+
 // samples reads the atoms of F under each value, and how often each of them counts. They are all that is believed of F:
 // what shifts it, and how far the truth may be from that, has no place beside them.
 func (p *Policy) samples(f strictyaml.Fields, l *Law, size int) {
-	for _, key := range []string{"means", "covariances"} {
+	for _, key := range []string{"means", "covariances", "concentrated"} {
 		if v := f.Get(key); v != nil {
 			v.Bad("keep the samples, or means and covariances",
 				"%s: samples are the whole distribution, and say this too", v.Path)
@@ -104,15 +114,7 @@ func (p *Policy) samples(f strictyaml.Fields, l *Law, size int) {
 	}
 
 	samples := f.Need("samples", samplesHint)
-	switch {
-	case samples == nil:
-	case p.Accepts(Translation):
-		samples.Bad("leave translation out of assume, or write means and covariances",
-			"%s: samples take the place of the assumption translation, and what rests on the one cannot be added to "+
-				"what rests on the other", samples.Path)
-	case p.Privacy.Within != nil:
-		samples.Bad("leave privacy.model out", "%s: samples are believed as they stand", samples.Path)
-	}
+	p.inPlaceOfTranslation(samples, "samples take", "samples are")
 
 	lists, _ := samples.List()
 	counted(samples, len(lists), len(l.Values), "one list of samples for each value")
@@ -182,21 +184,8 @@ func (l *Law) weigh(weights *strictyaml.Value) {
 	}
 }
 
-// Sampled reports whether the policy declares the distribution of a statement by samples.
-func (p *Policy) Sampled() bool {
-	return slices.ContainsFunc(p.Declared, func(d Declared) bool {
-		return slices.ContainsFunc(d.Laws, func(l Law) bool { return l.Samples != nil })
-	})
-}
-
-// alike reports laws of one model of which some are samples, and some are not.
-func alike(r *strictyaml.Report, laws []Law) {
-	for _, l := range laws {
-		if l.Samples == nil && slices.ContainsFunc(laws, func(o Law) bool { return o.Samples != nil }) {
-			r.Add(l.At, samplesHint, "secret %s has no samples, and other secrets of the same model have", l.Secret)
-		}
-	}
-}
+// Coupled reports whether the policy declares a statement by how near its distributions can be brought to each other.
+func (p *Policy) Coupled() bool { return slices.ContainsFunc(p.Declared, Declared.Coupled) }
 
 // within checks that a law speaks of every pair of the secret.
 func (s Secret) within(l Law, values *strictyaml.Value) {
@@ -224,12 +213,13 @@ func (s Secret) within(l Law, values *strictyaml.Value) {
 	}
 }
 
-// amongSamples checks that a law of samples speaks of every pair of the secret: there is nothing between its values.
-func (s Secret) amongSamples(l Law, values *strictyaml.Value) {
+// amongValues checks that a law, of what is called so, speaks of every pair of the secret: there is nothing between its
+// values.
+func (s Secret) amongValues(l Law, values *strictyaml.Value, what string) {
 	switch {
 	case !s.Listed:
 		values.Bad("list the secret's pairs: pairs: [[0.2, 0.25]]",
-			"%s: secret %s has a range of values, and samples say nothing between theirs", values.Path, s.Name)
+			"%s: secret %s has a range of values, and %s say nothing between theirs", values.Path, s.Name, what)
 	case len(s.Spans) > maxSamplePairs:
 		values.Bad(fmt.Sprintf("keep at most %d pairs", maxSamplePairs), "%s: secret %s has %d pairs", values.Path,
 			s.Name, len(s.Spans))

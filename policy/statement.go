@@ -24,7 +24,8 @@ type Declared struct {
 	At Position
 }
 
-// Law is the distribution of F under some values of one secret: means and covariances of the same size, or samples.
+// Law is the distribution of F under some values of one secret: means and covariances of the same size, or samples, or
+// means and how far from them F is.
 type Law struct {
 	Secret      string
 	Values      []float64 // ascending, at least two
@@ -34,12 +35,18 @@ type Law struct {
 	// there. Weights say how often each counts, at least one of a value above 0; nil: each once.
 	Samples [][][]float64
 	Weights [][]int64
+	// Concentrated stands in place of Covariances; nil: it does not.
+	Concentrated *Concentrated
 
 	At Position
 }
 
 // Affine reports whether the law holds for all values between its two: means and covariances are interpolated.
-func (l Law) Affine() bool { return len(l.Values) == 2 && l.Samples == nil }
+func (l Law) Affine() bool { return len(l.Values) == 2 && !l.Coupled() }
+
+// Coupled reports whether the law says how near two distributions can be brought to each other, in place of how they
+// shift: by samples, or by concentration.
+func (l Law) Coupled() bool { return l.Samples != nil || l.Concentrated != nil }
 
 // Index is the place of a value of the secret among those of the law, up to rounding; -1: it is none of them.
 func (l Law) Index(x float64) int {
@@ -48,10 +55,8 @@ func (l Law) Index(x float64) int {
 	})
 }
 
-// Sampled reports whether the model is declared by samples; all of its laws are, or none is.
-func (d Declared) Sampled() bool {
-	return slices.ContainsFunc(d.Laws, func(l Law) bool { return l.Samples != nil })
-}
+// Coupled reports whether the laws of the model are Coupled; all of them are, or none is.
+func (d Declared) Coupled() bool { return slices.ContainsFunc(d.Laws, Law.Coupled) }
 
 // Public is a statement whose exact values are known to everybody.
 type Public struct {
@@ -73,8 +78,11 @@ func (d Declared) String() string {
 	var parts []string
 	for _, l := range d.Laws {
 		part := fmt.Sprintf("%s at %v", l.Secret, l.Values)
-		if l.Samples != nil {
+		switch {
+		case l.Samples != nil:
 			part += " by samples"
+		case l.Concentrated != nil:
+			part += fmt.Sprintf(" within %v of its means but for %v", l.Concentrated.Within, l.Concentrated.ButFor)
 		}
 		parts = append(parts, part)
 	}

@@ -89,7 +89,7 @@ func TestSemidefinite(t *testing.T) {
 // TestSamples reads samples.good.yaml field by field.
 func TestSamples(t *testing.T) {
 	p := load(t, "testdata/samples.good.yaml")
-	if len(p.Declared) != 2 || !p.Declared[0].Sampled() || !p.Declared[1].Sampled() {
+	if len(p.Declared) != 2 || !p.Declared[0].Coupled() || !p.Declared[1].Coupled() {
 		t.Fatalf("declared: %+v", p.Declared)
 	}
 	l := p.Declared[0].Laws[0]
@@ -105,6 +105,41 @@ func TestSamples(t *testing.T) {
 	}
 	if text := p.Declared[0].String(); text != "fraud at [0.1 0.2] by samples" {
 		t.Error(text)
+	}
+}
+
+// TestConcentrated reads concentrated.good.yaml field by field.
+func TestConcentrated(t *testing.T) {
+	p := load(t, "testdata/concentrated.good.yaml")
+	l := p.Declared[0].Laws[0]
+	if c := l.Concentrated; !p.Coupled() || !p.Declared[0].Coupled() || l.Affine() || l.Covariances != nil ||
+		l.Means[1][0] != 32 || c.Within[0] != 40 || c.ButFor != 0.0005 {
+		t.Errorf("%+v", l)
+	}
+	l = p.Declared[1].Laws[0]
+	if c := l.Concentrated; len(l.Means) != 3 || l.Means[2][1] != 1 || c.Within[1] != 4.5 || c.ButFor != 0 {
+		t.Errorf("%+v", l)
+	}
+	if text := p.Declared[0].String(); text != "fraud at [0.1 0.2] within [40] of its means but for 0.0005" {
+		t.Error(text)
+	}
+
+	// All of it matters for answers.
+	data, err := os.ReadFile("testdata/concentrated.good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, c := range [][2]string{{"", ""}, {"[32]", "[33]"}, {"within: 40", "within: 41"}, {"0.0005", "0.0004"},
+		{"[6, 4.5]", "[6, 4]"}} {
+		p, err := Parse("f", []byte(strings.Replace(string(data), c[0], c[1], 1)))
+		if err != nil {
+			t.Fatalf("%q: %v", c[1], err)
+		}
+		if other, twice := seen[p.Fingerprint]; twice {
+			t.Errorf("%q in place of %q: same fingerprint as %q", c[1], c[0], other)
+		}
+		seen[p.Fingerprint] = c[1]
 	}
 }
 

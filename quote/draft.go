@@ -53,7 +53,7 @@ func (r *Request) Prepare(ctx context.Context, rest func()) error {
 func (r *Request) derive(ctx context.Context, rest func()) (*draft, error) {
 	weights := r.Policy.Privacy.Weights
 	d := &draft{Quote: &Quote{SumsOnly: true, policy: r.Policy.Fingerprint,
-		declares: r.Policy.Sampled()}, request: r,
+		declares: r.Policy.Coupled()}, request: r,
 		blocks: valueBlocks{apart: weights == policy.SamplingWeights, known: map[[3]int]int{}}}
 
 	for at, c := range r.Cuts {

@@ -48,7 +48,7 @@ type Stored struct {
 	Evidence *Evidence `json:",omitempty"` // what estimates take from it; nil: the policy has none
 
 	Policy  string `json:",omitempty"` // the fingerprint of the policy that it was given under; empty: older than this
-	Samples bool   `json:",omitempty"` // that policy declares distributions by samples
+	Samples bool   `json:",omitempty"` // that policy declares distributions by samples, or by concentration
 }
 
 // Evidence is what a release tells of query vectors, beside its values: which they are, by Bound.Vector of each

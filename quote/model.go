@@ -44,7 +44,8 @@ type Model struct {
 	// Families are f_θ along the values of each secret; asked for where they are needed.
 	Families func(context.Context) ([]sensitivity.Family, error)
 
-	samples []sensitivity.Close // of a distribution that the policy declares by samples; nil: it has another
+	// samples is how close the distributions are that a policy declares by samples or concentration; nil: others.
+	samples []sensitivity.Close
 
 	// normal: the model rests on F being normal together with what is public.
 	normal bool

@@ -26,11 +26,11 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	switch only := r.Dataset.Only(c); {
 	case only != d && only != nil:
 		return Model{}, sqlstate.New(sqlstate.ModelUnfit, "the policy of dataset %s declares the distribution of one "+
-			"statement about %s by samples, and nothing says how this one varies together with it",
+			"statement about %s in place of how it shifts, and nothing says how this one varies together with it",
 			r.Policy.Dataset, c.Table.Root()).
 			WithHint("SELECT * FROM fugu.policy, and the policy's owner, say what can be asked.")
 	case only != nil:
-		return sampledModel(c, d), nil
+		return coupledModel(c, d), nil
 	case d != nil:
 		return r.declared(ctx, c, d)
 	}

@@ -142,6 +142,9 @@ func (l secretLine) Covariance(x float64) *mat.SymDense {
 	} else {
 		c = c.Plus(l.share(x), c)
 	}
+	if f, ok := l.family.(interface{ FewRows(x float64) []float64 }); ok {
+		c = c.WithDiagonal(1, f.FewRows(x))
+	}
 	whole := c.Whole()
 	return mat.NewSymDense(whole.Len(), whole.Blocks[0].Entries)
 }

@@ -23,7 +23,7 @@ type Quote struct {
 	Public      []string // values that everybody knows
 	given       bool     // the model is one given public statistics
 	policy      string   // its fingerprint
-	declares    bool     // the policy declares distributions by samples
+	declares    bool     // the policy declares distributions by samples, or by concentration
 	Sums        []mechanism.Sum
 	Width       int // components of F
 	Start       []*big.Rat

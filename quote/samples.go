@@ -11,28 +11,56 @@ import (
 	"fugu/sensitivity"
 )
 
-// sampledModel is the model of a cut whose distribution the policy declares by samples. How close they are is all that
-// noise goes by: there is no mean that moves, and no covariance. The reference, if there is one, has no part in it, not
-// even by bounds on what a row contributes: the samples are of the statement as PostgreSQL has it.
-func sampledModel(c *planner.Bound, d *dataset.Declared) Model {
+// coupledModel is the model of a cut of which the policy declares how near its distributions can be brought to each
+// other, by samples or by concentration. How close they are is all that noise goes by: there is no mean that moves, and
+// no covariance. The reference, if there is one, has no part in it, not even by bounds on what a row contributes: what
+// is declared is of the statement as PostgreSQL has it.
+func coupledModel(c *planner.Bound, d *dataset.Declared) Model {
 	n := len(d.Components)
 	out := Model{source: fromPolicy, Components: d.Components, limits: unlimited(c), samples: d.Close,
-		Inherent: make([]float64, n), expected: make([]float64, n), Lattice: dataset.Spacing(d.Laws...)}
-	for k := range n {
-		out.expected[k], out.Inherent[k] = spread(d, k)
-		x := new(big.Rat)
-		if !c.Aggregates[d.Components[k].Aggregate].Extensive { // of an average over no rows something has to stand in
+		Inherent: make([]float64, n), expected: make([]float64, n)}
+	spreadOf, what := spread, "samples"
+	if d.Laws[0].Concentrated != nil {
+		spreadOf, what, out.Lattice = concentration, "values", make([]float64, n)
+	} else {
+		out.Lattice = dataset.Spacing(d.Laws...)
+	}
+	for k, comp := range d.Components {
+		out.expected[k], out.Inherent[k] = spreadOf(d, k)
+		agg, x := c.Aggregates[comp.Aggregate], new(big.Rat)
+		if !agg.Extensive { // of an average over no rows something has to stand in
 			x.SetFloat64(out.expected[k])
 		}
 		out.typical = append(out.typical, x)
+
+		// Nothing says in which steps a concentrated value comes. Noise hides it whatever they are, so that they only
+		// have to be small beside the noise.
+		if d.Laws[0].Concentrated != nil {
+			if out.Lattice[k] = out.Inherent[k] / 1024; agg.Integer {
+				out.Lattice[k] = 1
+			}
+		}
 	}
 
 	for _, close := range d.Close {
 		out.Shifts = append(out.Shifts, close.Shift(n))
-		out.apart = append(out.apart, closeLine(close))
+		out.apart = append(out.apart, closeLine(what, close))
 	}
 	out.Families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil }
 	return out
+}
+
+// concentration is the mean of a component over all values of all secrets, and how far from its mean it is taken to be
+// under any.
+func concentration(d *dataset.Declared, k int) (mean, radius float64) {
+	laws := 0.0
+	for _, l := range d.Laws {
+		radius = math.Max(radius, l.Concentrated.Within[k])
+		for _, m := range l.Means {
+			mean, laws = mean+m[k], laws+1
+		}
+	}
+	return mean / laws, radius
 }
 
 // spread is the mean of a component over all values of all secrets, and its largest standard deviation under any.
@@ -63,8 +91,8 @@ func spread(d *dataset.Declared, k int) (mean, sd float64) {
 }
 
 // closeLine says for people how close the laws of a secret's pairs are.
-func closeLine(c sensitivity.Close) string {
-	line := fmt.Sprintf("samples under the two values of a pair of %s can be coupled within %s", c.Secret, Short(c.W))
+func closeLine(what string, c sensitivity.Close) string {
+	line := fmt.Sprintf("%s under the two values of a pair of %s can be coupled within %s", what, c.Secret, Short(c.W))
 	if c.Unit != nil {
 		line += ", in units of what each value needs by itself, added up"
 	}

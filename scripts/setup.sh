@@ -5,6 +5,7 @@
 #   scripts/setup.sh server          and a PostgreSQL server, for the demo and the tests
 #   scripts/setup.sh server test     and the client libraries that the tests talk through: psycopg2, psycopg, node-postgres
 #   scripts/setup.sh server peers    and PgBouncer, to measure Fugu beside it
+#   scripts/setup.sh browser         and a Chromium, with a font, for tests that look at pages as people do
 #   scripts/setup.sh server compat   and every client that make compat runs, and what PostgreSQL's own tests are compiled with
 #
 # Go has to be there already; it is not installed, only checked. No PostgreSQL cluster of the system is created,
@@ -107,14 +108,15 @@ install_packages() {
 
 can_install() { command -v apt-get >/dev/null && apt-get install -s --no-install-recommends "$@" >/dev/null 2>&1; }
 
-want_server=false want_test=false want_peers=false want_compat=false
+want_server=false want_test=false want_peers=false want_compat=false want_browser=false
 for group in "$@"; do
   case $group in
   server) want_server=true ;;
   test) want_test=true ;;
   peers) want_peers=true ;;
   compat) want_compat=true ;;
-  *) die "unknown group $group: there are server, test, peers and compat" ;;
+  browser) want_browser=true ;;
+  *) die "unknown group $group: there are server, test, peers, compat and browser" ;;
   esac
 done
 
@@ -130,6 +132,9 @@ if $want_test; then
   command -v node >/dev/null || missing+=(nodejs)
 fi
 if $want_peers && ! installed pgbouncer; then missing+=(pgbouncer); fi
+if $want_browser && ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
+  missing+=(chromium fonts-liberation)
+fi
 if $want_compat; then
   for package in "${compat_packages[@]}"; do installed "$package" || missing+=("$package"); done
   command -v javac >/dev/null || missing+=(default-jdk-headless)

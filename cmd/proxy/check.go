@@ -141,7 +141,7 @@ func (h *house) checkDataset(ctx context.Context, f *findings, p *policy.Policy)
 		if d := only(snapshot, t); d != nil {
 			f.add(finding.Note, f.in(p, t.At), fmt.Sprintf("%s answers one statement, and no other: that of the "+
 				"model %s, "+
-				"which is declared by samples", t.Qualified(), d.Name), "", "")
+				"of which the distribution is declared", t.Qualified(), d.Name), "", "")
 		}
 	}
 	coupled := func(t policy.Table) bool { return noisy(t) && t.Link == nil && only(snapshot, t) == nil }

@@ -27,6 +27,9 @@ declared:
       fraud: {values: [1, 2], samples: [[1, 2, 3, 100], [1, 3, 100]]}
 `
 
+// concentratedModel stands in place of the samples.
+const concentratedModel = "{values: [1, 2], means: [[1], [2]], concentrated: {within: 5, but_for: 0.05}}\n"
+
 const secondSampled = `  second:
     statement: SELECT avg(large) FROM payments
     secrets: {fraud: {values: [1, 2], samples: [[1], [2]]}}
@@ -58,6 +61,37 @@ func sampledDatabase(t *testing.T) (config string) {
 	return fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: {method: trust}\n"+
 		"policy: p.policy.yaml\nledger: sqlite:fugu.db\n", c.DSN("sampled_guest", "sampled"),
 		c.DSN("sampled_reader", "sampled"))
+}
+
+// What is concentrated needs room for twice the chance that it is not.
+func TestCheckOfConcentration(t *testing.T) {
+	config := sampledDatabase(t)
+	for _, s := range []struct {
+		delta, mechanism string
+		code             int
+		says             string
+	}{
+		{"0.1", "auto", 0, "public.payments answers one statement, and no other: that of the model largest"},
+		{"0.1", "approximate-wasserstein", 0, "fraud at [1 2] within [5] of its means but for 0.05"},
+		{"0.09", "auto", 1, "declared model largest: secret fraud: two distributions that are each " +
+			"near their means but for 0.05 are near each other but for 0.1, and of privacy.delta the mechanism auto " +
+			"leaves 0.09 for that: write a larger within and a smaller but_for, or a larger delta"},
+		{"0.1", "wasserstein", 1, "the mechanism wasserstein leaves 0 for that"},
+		{"0.19", "directional", 1, "the mechanism directional leaves 0.095 for that"},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "fugu.yaml")
+		text := fmt.Sprintf(sampledPolicy, s.delta, s.mechanism)
+		text = text[:strings.Index(text, "{values: [1, 2]")] + concentratedModel
+		if err := errors.Join(os.WriteFile(path, []byte(config), 0o600),
+			os.WriteFile(filepath.Join(dir, "p.policy.yaml"), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := invoke(t, "check", "-c", path)
+		if all := stdout + stderr; code != s.code || !strings.Contains(strings.Join(strings.Fields(all), " "), s.says) {
+			t.Errorf("delta %s, %s: exit %d\n%s", s.delta, s.mechanism, code, all)
+		}
+	}
 }
 
 // What was told by samples does not add up with what other samples, or none, tell: such a change is not served, neither
@@ -102,6 +136,8 @@ func TestSamplesStay(t *testing.T) {
 		{"other samples", others, "does not add up"},
 		{"another delta", fmt.Sprintf(sampledPolicy, "0.05", "auto"), "does not add up"},
 		{"no samples", strings.Replace(moments, "privacy:", "assume: [translation]\nprivacy:", 1), "does not add up"},
+		{"concentration", strings.Replace(text, "samples: [[1, 2, 3, 100], [1, 3, 100]]",
+			"means: [[1], [2]], concentrated: {within: 5, but_for: 0.05}", 1), "does not add up"},
 		{"a comment", text + "# the same\n", ""},
 		{"other data", "epoch: {label: '2027', draw: independent}\n" + others, ""},
 	} {

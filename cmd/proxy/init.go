@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -181,6 +182,8 @@ func (o *initFlags) examine(ctx context.Context, db *pgx.Conn, plan *setup.Plan,
 func (o *initFlags) place(plan *setup.Plan, db *pgx.Conn) (setup.Place, error) {
 	at := setup.Place{Listen: o.listen, Roles: o.roles, Server: &db.Config().Config,
 		Logins: map[string]setup.Pass{}, Users: map[string]setup.Pass{}}
+	// What was tried first says nothing: without sslmode a server that has no TLS is asked for it, too.
+	_, at.Encrypted = db.PgConn().Conn().(*tls.Conn)
 	var err error
 	if at.Directory, err = filepath.Abs(o.directory); err != nil {
 		return at, err

@@ -23,11 +23,11 @@ func addsUp(ctx context.Context, l ledger.Ledger, policies []*policy.Policy) err
 	return nil
 }
 
-// oneCoupling refuses to change a policy that declares distributions by samples, or to begin with one, once answers
-// were given about the same data: how close two distributions are is said by one coupling of them, which follows from
-// the policy, and what rests on two couplings does not add up (Chen & Ohrimenko, section 3.2). As no such change is
-// ever served, the last answer stands for all of them. Data that are drawn independently of those before have nothing
-// to add up with.
+// oneCoupling refuses to change a policy that declares distributions by samples or concentration, or to begin with one,
+// once answers were given about the same data: how close two distributions are is said by one coupling of them, which
+// follows from the policy, and what rests on two couplings does not add up (Chen & Ohrimenko, section 3.2). As no such
+// change is ever served, the last answer stands for all of them. Data that are drawn independently of those before have
+// nothing to add up with.
 func oneCoupling(ctx context.Context, l ledger.Ledger, p *policy.Policy) error {
 	given, err := l.Given(ctx, p.Dataset, 0, 1)
 	if err != nil || len(given) == 0 {
@@ -35,7 +35,7 @@ func oneCoupling(ctx context.Context, l ledger.Ledger, p *policy.Policy) error {
 	}
 	var last quote.Stored
 	known := json.Unmarshal(given[0].Bytes, &last) == nil
-	if !p.Sampled() && !last.Samples || known && last.Policy == p.Fingerprint {
+	if !p.Coupled() && !last.Samples || known && last.Policy == p.Fingerprint {
 		return nil
 	}
 
@@ -48,12 +48,12 @@ func oneCoupling(ctx context.Context, l ledger.Ledger, p *policy.Policy) error {
 		return nil
 	}
 	at := p.Tables[0].At
-	if p.Sampled() {
+	if p.Coupled() {
 		at = p.Declared[0].At
 	}
 	return p.Misfit(at, "dataset %s: answers were given under another policy, and what "+
-		"rests on samples does not add up with anything else; bring that policy back, or protect other data, drawn "+
-		"independently, under another dataset or epoch", p.Dataset)
+		"rests on samples or concentration does not add up with anything else; bring that policy back, or protect "+
+		"other data, drawn independently, under another dataset or epoch", p.Dataset)
 }
 
 // oneWayOnly refuses policies that would answer with noise about a table of which a twin was drawn. Beside the twin

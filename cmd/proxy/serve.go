@@ -15,6 +15,7 @@ import (
 
 	"fugu/account"
 	"fugu/internal/config"
+	"fugu/internal/trace/otlp"
 	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
@@ -61,6 +62,11 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	s := &served{house: h, door: door, program: self, engines: map[string]*pipeline.Engine{},
 		refusals: ledger.NewRefusals(h.ledger, log), log: log}
 	defer s.refusals.Close()
+	stop, err := s.trace(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	s.take(h)
 	s.databases = pipeline.NewDatabases(s.engines)
 	s.server = wire.New(wireConfig(h.config, door, log), s.databases)
@@ -263,6 +269,7 @@ type served struct {
 	databases *pipeline.Databases
 	engines   map[string]*pipeline.Engine
 	refusals  *ledger.Refusals
+	traces    *otlp.Exporter // nil: nothing is traced
 	log       *slog.Logger
 	reloading sync.Mutex // one at a time
 }
@@ -291,6 +298,9 @@ func (s *served) take(h *house) {
 		if engines[r.database] == nil {
 			e := h.engine(r, h.ledger, s.log)
 			e.Record(s.refusals)
+			if s.traces != nil {
+				e.Trace(s.traces)
+			}
 			engines[r.database] = e
 		}
 	}

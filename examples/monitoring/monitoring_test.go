@@ -1,4 +1,3 @@
-// Package monitoring checks the dashboard and the alert rules against the metrics that Fugu shows.
 package monitoring
 
 import (

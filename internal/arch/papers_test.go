@@ -52,6 +52,37 @@ func unsaid(entry string) string {
 	return ""
 }
 
+var paperKey = regexp.MustCompile("^`([^`]+)`\\. \\*Right\\*: `([^`]+)`\\. \\*Wrong\\*: `([^`]+)`\\. " +
+	"\\*Through psql\\*: `([^`]+)`\\. \\*For DBAs\\*: \\[[^]]+\\]\\(policy\\.md#[^)]+\\)\\.$")
+
+// Each key of docs/papers.md has a good and a bad file, a test and a link.
+func TestPaperKeys(t *testing.T) {
+	text, err := fs.ReadFile(os.DirFS("../.."), "docs/papers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, keys := declaredTests(t), 0
+	for _, entry := range strings.Split(string(text), "\n* ")[1:] {
+		m := paperKey.FindStringSubmatch(strings.Join(strings.Fields(entry), " "))
+		if m == nil {
+			t.Errorf("%q: not a key, two files, a test and a link", entry)
+			continue
+		}
+		keys++
+		for _, file := range m[2:4] {
+			if _, err := fs.Stat(os.DirFS("../../policy/testdata"), file); err != nil {
+				t.Errorf("%s: %v", m[1], err)
+			}
+		}
+		if !tests[m[4]] {
+			t.Errorf("%s: there is no %s", m[1], m[4])
+		}
+	}
+	if keys < 8 {
+		t.Errorf("%d keys: some are gone", keys)
+	}
+}
+
 var quotedName = regexp.MustCompile("`([^`]*)`")
 
 // missing are the files and tests that an entry names and that are not there.

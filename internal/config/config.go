@@ -37,6 +37,7 @@ type Config struct {
 	Models   string // directory of what fugu fit prepares
 	Admin    Admin
 	Log      string // what each line of the log is: text or json
+	Tracing  Tracing
 	Limits   Limits
 
 	Source string // the file
@@ -64,6 +65,12 @@ type Admin struct {
 	Address string // host:port; empty: nowhere
 	Token   string // file of what they have to know for more than health; empty: there is no more
 	TLS     bool   // by the certificate of clients' TLS
+}
+
+// Tracing is where the stages of statements about protected rows are sent.
+type Tracing struct {
+	Endpoint string  // URL of a collector of OpenTelemetry, with the path; empty: nothing is traced
+	Sample   float64 // of all traces, between 0 and 1
 }
 
 // Pool is how clients share guest connections.
@@ -117,6 +124,7 @@ func defaults() *Config {
 		Pool: Pool{Mode: "session", Size: 20, Wait: 2 * time.Minute},
 		Auth: Auth{Method: "scram-sha-256"},
 		TLS:  TLS{Mode: "prefer"}, Reload: "signal", Log: "text",
+		Tracing: Tracing{Sample: 1},
 		Limits: Limits{
 			Clients: 2000, MessageBytes: 64 << 20,
 			StatementTimeout: 60 * time.Second, AnswerGrid: 20 * time.Millisecond, LoginTimeout: time.Minute,
@@ -172,6 +180,7 @@ func (d *decoder) consistent() {
 		d.missing("auth.users", `name the file of "name" "SCRAM-SHA-256$..." lines`)
 	}
 	d.administered()
+	d.traced()
 	// By name alone: a replica has the roles of its primary.
 	if guest := c.Upstream.Guest.role(); guest != "" {
 		if guest == c.Upstream.Reader.role() {
@@ -198,6 +207,13 @@ func (d *decoder) consistent() {
 		d.bad("upstream.keeper",
 			"give each its own role: the reader needs no right on the schema fugu_twin, and serve never is the keeper",
 			"upstream.keeper and upstream.reader are the same role")
+	}
+}
+
+// traced checks what traces need.
+func (d *decoder) traced() {
+	if _, there := d.settings["tracing.sample"]; there && d.config.Tracing.Endpoint == "" {
+		d.missing("tracing.endpoint", "write endpoint: http://HOST:4318/v1/traces")
 	}
 }
 

@@ -59,7 +59,7 @@ func example() *Config {
 		TLS:    TLS{Mode: "prefer"},
 		Policy: "testdata/adult.policy.yaml",
 		Reload: "signal",
-		Log:    "text",
+		Log:    "text", Tracing: Tracing{Sample: 1},
 		Ledger: Ledger{SQLite: "testdata/fugu.db"},
 		Models: "testdata",
 		Admin:  Admin{Address: "127.0.0.1:6433"},
@@ -85,6 +85,22 @@ func TestTwin(t *testing.T) {
 	}
 }
 
+// TestTracing is a file with a collector, whose path need not be written, and that a variable turns off.
+func TestTracing(t *testing.T) {
+	c := load(t, "testdata/tracing.good.yaml")
+	if want := (Tracing{Endpoint: "http://127.0.0.1:4318/v1/traces", Sample: 0.1}); c.Tracing != want {
+		t.Errorf("%+v, want %+v", c.Tracing, want)
+	}
+	if c := load(t, "testdata/fugu.good.yaml", "FUGU_TRACING_ENDPOINT="); c.Tracing.Endpoint != "" {
+		t.Errorf("an empty variable is %s", c.Tracing.Endpoint)
+	}
+	_, err := Load("testdata/fugu.good.yaml", []string{"FUGU_TRACING_SAMPLE=NaN", "FUGU_TRACING_ENDPOINT=ftp://h"})
+	var findings Findings
+	if !errors.As(err, &findings) || len(findings) != 2 {
+		t.Errorf("found %v", err)
+	}
+}
+
 // TestTwinsApart is a file whose twins are on another server: nothing is read as the reader, so that there may be none.
 func TestTwinsApart(t *testing.T) {
 	c := load(t, "testdata/apart.good.yaml")
@@ -106,7 +122,7 @@ func TestDefaults(t *testing.T) {
 		TLS:    TLS{Mode: "prefer"},
 		Policy: "/etc/fugu/policies",
 		Reload: "signal",
-		Log:    "text",
+		Log:    "text", Tracing: Tracing{Sample: 1},
 		Ledger: Ledger{Postgres: "postgresql://fugu_ledger:s3cr3t@db.example.com/fugu"},
 		Models: "testdata",
 		Limits: Limits{Clients: 1, UserClients: 1, MessageBytes: 65536, StatementTimeout: 1500 * time.Millisecond,
@@ -128,6 +144,9 @@ var overrides = map[string]struct {
 	"FUGU_LISTEN": {":7000", func(c *Config) { c.Listen = ":7000" }},
 	"FUGU_UPSTREAM_GUEST": {"postgres://g@h/d",
 		func(c *Config) { c.Upstream.Guest = "postgres://g@h/d" }},
+	"FUGU_TRACING_ENDPOINT": {"https://collector:4318/",
+		func(c *Config) { c.Tracing.Endpoint = "https://collector:4318/v1/traces" }},
+	"FUGU_TRACING_SAMPLE": {"0.25", func(c *Config) { c.Tracing.Sample = 0.25 }},
 	"FUGU_UPSTREAM_READER": {"postgres://r@h/d",
 		func(c *Config) { c.Upstream.Reader = "postgres://r@h/d" }},
 	"FUGU_UPSTREAM_KEEPER": {"postgres://k@h/d",
@@ -178,6 +197,7 @@ func TestEnvironment(t *testing.T) {
 	needs := map[string][]string{
 		"FUGU_TLS_CERTIFICATE": {"FUGU_TLS_KEY"}, "FUGU_TLS_KEY": {"FUGU_TLS_CERTIFICATE"},
 		"FUGU_TLS_CLIENT_CERT": certificates, "FUGU_AUTH_METHOD": certificates,
+		"FUGU_TRACING_SAMPLE":    {"FUGU_TRACING_ENDPOINT"},
 		"FUGU_ADMIN_TLS":         {"FUGU_TLS_CERTIFICATE", "FUGU_TLS_KEY"},
 		"FUGU_AUTH_CERTIFICATES": append([]string{"FUGU_AUTH_METHOD"}, certificates...),
 	}

@@ -26,6 +26,7 @@ const (
 	text   kind = iota
 	amount      // a number with a unit, or without
 	count       // a number
+	share       // a number between 0 and 1
 )
 
 // setting is the value of a leaf, wherever it comes from.
@@ -70,6 +71,8 @@ var leaves = []leaf{
 	{"admin_tls", "", text, func(c *Config, s setting) { c.Admin.TLS = s.word("disable", "require") == "require" },
 		false},
 	{"log", "", text, func(c *Config, s setting) { c.Log = s.word("text", "json") }, false},
+	{"tracing.endpoint", "", text, func(c *Config, s setting) { c.Tracing.Endpoint = s.collector() }, false},
+	{"tracing.sample", "", share, func(c *Config, s setting) { c.Tracing.Sample = s.share() }, false},
 	{"limits.clients", "", count, func(c *Config, s setting) { c.Limits.Clients = s.number(1, 100_000) }, false},
 	{"limits.user_clients", "", count, func(c *Config, s setting) { c.Limits.UserClients = s.number(1, 100_000) },
 		false},
@@ -230,7 +233,7 @@ func fromFile(l leaf, v *strictyaml.Value) (s setting, ok bool) {
 		var n int64
 		n, ok = v.Int(math.MinInt64, math.MaxInt64)
 		s.text = strconv.FormatInt(n, 10)
-	case l.kind == amount && (v.Kind == strictyaml.Int || v.Kind == strictyaml.Float):
+	case (l.kind == amount || l.kind == share) && (v.Kind == strictyaml.Int || v.Kind == strictyaml.Float):
 		s.text, _, ok = v.Scalar()
 	default:
 		s.text, ok = v.Text()

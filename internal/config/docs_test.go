@@ -66,7 +66,7 @@ func TestDocumentedDefaults(t *testing.T) {
 			t.Errorf("%s: documented default %s is not the default", l.path, value)
 		}
 	}
-	if checked != 17 {
+	if checked != 18 {
 		t.Errorf("%d defaults documented", checked)
 	}
 }

@@ -29,6 +29,8 @@ func (l leaf) shape() schema.Node {
 		return schema.Word(words...)
 	case l.kind == count:
 		return schema.Whole("minimum", 1)
+	case l.kind == share:
+		return schema.Node{"type": "number", "minimum": 0, "maximum": 1}
 	case l.kind == amount:
 		return schema.Node{"type": []string{"string", "integer"}}
 	}

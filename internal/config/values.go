@@ -6,6 +6,7 @@ import (
 	"math"
 	"net"
 	"net/netip"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -200,6 +201,42 @@ func (s setting) number(low, high int) int {
 		return 0
 	}
 	return n
+}
+
+// share reads a number between 0 and 1.
+func (s setting) share() float64 {
+	x, err := strconv.ParseFloat(s.text, 64)
+	if err != nil || !(x >= 0 && x <= 1) {
+		s.bad("write 1 for all, 0.1 for one in ten", "%s must be a number between 0 and 1", s.path)
+		return 0
+	}
+	return x
+}
+
+// tracesPath is where collectors of OpenTelemetry take traces (OTLP specification, HTTP request paths).
+const tracesPath = "/v1/traces"
+
+// collector reads a collector's URL; empty: there is none. It never repeats what it refuses.
+func (s setting) collector() string {
+	if s.text == "" {
+		return ""
+	}
+	const hint = "write http://HOST:4318" + tracesPath + ", or https"
+	u, err := url.Parse(s.text)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		s.bad(hint, "%s is not the URL of a collector", s.path)
+		return ""
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		// It is written to logs.
+		s.bad("what the collector has to be told of who sends belongs in OTEL_EXPORTER_OTLP_HEADERS",
+			"%s has more in it than host, port and path", s.path)
+		return ""
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = tracesPath
+	}
+	return u.String()
 }
 
 var bytesPattern = regexp.MustCompile(`^([0-9]{1,10})(KiB|MiB|GiB)?$`)

@@ -22,6 +22,7 @@ type Place struct {
 	Binary    string          // of fugu, absolute
 	Listen    string          // HOST:PORT
 	Server    *pgconn.Config  // how the owner reached the database
+	Encrypted bool            // the owner was let in by TLS, so that the proxy insists on it
 	Roles     string          // what the names of the roles begin with
 	Logins    map[string]Pass // of the roles: guest, reader and keeper
 	Users     map[string]Pass // of the analysts
@@ -71,7 +72,7 @@ func (at Place) url(kind string) string {
 	if strings.HasPrefix(host, "/") {
 		host = "127.0.0.1"
 	}
-	if at.Server.TLSConfig != nil {
+	if at.Encrypted {
 		query.Set("sslmode", "require")
 	}
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(at.Roles+"_"+kind, at.Logins[kind].Password),
@@ -178,43 +179,6 @@ func (p *Plan) users(at Place) string {
 func UserLine(name, verifier string) string {
 	double := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 	return double(name) + " " + double(verifier)
-}
-
-// installing is what there is to do with the unit that fugu init writes.
-const installing = `# cp fugu.service /etc/systemd/system/ && systemctl enable --now fugu
-# The user has to be able to read the files of %[1]s, and to write the ledger there:
-# useradd --system --no-create-home fugu && chown -R fugu %[1]s
-`
-
-// unit is the service for systemd: a proxy that can write nothing but its own directory.
-func unit(at Place) string {
-	return fmt.Sprintf(`[Unit]
-Description=Fugu, a PostgreSQL proxy that keeps global properties of a dataset secret
-After=network-online.target postgresql.service
-Wants=network-online.target
-
-[Service]
-User=fugu
-WorkingDirectory=%[1]s
-ExecStart=%[2]s serve -c %[1]s/fugu.yaml
-ExecReload=/bin/kill -HUP $MAINPID
-TimeoutStopSec=30
-Restart=on-failure
-LimitNOFILE=65536
-UMask=0077
-NoNewPrivileges=yes
-PrivateTmp=yes
-PrivateDevices=yes
-ProtectHome=read-only
-ProtectSystem=strict
-ProtectKernelTunables=yes
-ProtectControlGroups=yes
-RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
-ReadWritePaths=%[1]s
-
-[Install]
-WantedBy=multi-user.target
-`, at.Directory, at.Binary)
 }
 
 // times is a decimal number so many times, without rounding.

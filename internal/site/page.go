@@ -3,143 +3,125 @@ package main
 import (
 	"bytes"
 	_ "embed"
-	"fmt"
 	"html/template"
-	"io/fs"
 	"path"
-	"path/filepath"
 	"strings"
-	"unicode"
-
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
 )
 
 //go:embed page.html
 var pageHTML string
 
-var (
-	layout   = template.Must(template.New("page").Parse(pageHTML))
-	markdown = goldmark.New(goldmark.WithExtensions(extension.Table),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
-)
+var layout = template.Must(template.New("page").Parse(pageHTML))
 
-// place is where a file of the repository goes in the site.
-func place(source string) string {
-	if source == "docs/README.md" {
-		return index
-	}
-	if name, ok := strings.CutSuffix(source, ".md"); ok {
-		return name + ".html"
-	}
-	return source
+// site is all documents, in groups, as the menu of each page lists them.
+type site []group
+
+type group struct {
+	name      string
+	documents []*document
 }
 
-// page makes a page of a document, and says which files of the repository it leads to.
-func page(root fs.FS, source string, document []byte) (html []byte, targets []string, err error) {
-	ids := parser.WithContext(parser.NewContext(parser.WithIDs(slugs{})))
-	tree := markdown.Parser().Parse(text.NewReader(document), ids)
-	title := ""
-	err = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			return ast.WalkContinue, nil
-		}
-		var destination *[]byte
-		switch n := n.(type) {
-		case *ast.Heading:
-			if title == "" {
-				title = string(n.Lines().Value(document))
-			}
-		case *ast.Link:
-			destination = &n.Destination
-		case *ast.Image:
-			destination = &n.Destination
-		}
-		if destination == nil || strings.Contains(string(*destination), "://") {
-			return ast.WalkContinue, nil
-		}
-
-		link, target, err := lead(root, source, string(*destination))
-		if target != "" {
-			targets = append(targets, target)
-		}
-		*destination = []byte(link)
-		return ast.WalkContinue, err
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-
-	var body, out bytes.Buffer
-	if err := markdown.Renderer().Render(&body, document, tree); err != nil {
-		return nil, nil, err
-	}
-	home, err := filepath.Rel(path.Dir(place(source)), index)
-	if err != nil {
-		return nil, nil, err
-	}
-	err = layout.Execute(&out, struct {
-		Title, Home string
-		Body        template.HTML // of this repository's documents, in which raw HTML is left out
-	}{title, filepath.ToSlash(home), template.HTML(body.String())})
-	return out.Bytes(), targets, err
-}
-
-// lead is where a link of a document leads in the site, and to which file of the repository; none: to the same page.
-func lead(root fs.FS, source, link string) (there, target string, err error) {
-	file, anchor, has := strings.Cut(link, "#")
-	if file == "" {
-		return link, "", nil
-	}
-
-	// A link to nothing stops the building of the site.
-	target = path.Join(path.Dir(source), file)
-	info, err := fs.Stat(root, target)
-	if err != nil {
-		return "", "", err
-	}
-
-	// A directory is shown by its README, as the hosts of repositories do.
-	if info.IsDir() {
-		target = path.Join(target, "README.md")
-		if _, err := fs.Stat(root, target); err != nil {
-			return "", "", fmt.Errorf("the link %s leads to a directory without a README.md", link)
-		}
-	}
-
-	there, err = filepath.Rel(path.Dir(place(source)), place(target))
-	there = filepath.ToSlash(there)
-	if has {
-		there += "#" + anchor
-	}
-	return there, target, err
-}
-
-// slugs names headings as the links of the documents expect it: lower case, hyphens for blanks, and nothing of the rest
-// but letters, digits, hyphens and underscores. It has the names of one page.
-type slugs map[string]bool
-
-// Generate implements parser.IDs.
-func (s slugs) Generate(heading []byte, _ ast.NodeKind) []byte {
-	name := strings.Map(func(r rune) rune {
+// grouped sorts documents by where they stand in the repository, each group in the order in which links lead there.
+func grouped(documents []*document) site {
+	s := site{{name: "Documents"}, {name: "Theory"}, {name: "Examples"}, {name: "Project"}}
+	for _, d := range documents {
+		i := 3
 		switch {
-		case r == ' ':
-			return '-'
-		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
-			return unicode.ToLower(r)
+		case strings.HasPrefix(d.source, "docs/theory/"):
+			i = 1
+		case strings.HasPrefix(d.source, "docs/"):
+			i = 0
+		case strings.HasPrefix(d.source, "examples/"):
+			i = 2
 		}
-		return -1
-	}, string(heading))
-	unique := name
-	for i := 1; s[unique]; i++ {
-		unique = fmt.Sprintf("%s-%d", name, i)
+		s[i].documents = append(s[i].documents, d)
 	}
-	s[unique] = true
-	return []byte(unique)
+	return s
 }
 
-// Put implements parser.IDs.
-func (s slugs) Put(name []byte) { s[string(name)] = true }
+// view is what the layout shows. Links are as they are from the page's place.
+type view struct {
+	Title, Home, Search string
+	Menu                []menu
+	Headings            []heading     // of this page
+	Body                template.HTML // none: this is the page to search in
+	Found               []found       // all that can be searched for there
+}
+
+type menu struct {
+	Name    string
+	Entries []entry
+}
+
+type entry struct {
+	Title, Link string
+	Here        bool // this page
+}
+
+// found is something to search for: a question of the index, or a heading with the document in which it stands.
+type found struct{ Text, Link, Document string }
+
+// page lays a document out.
+func (s site) page(d *document) ([]byte, error) {
+	v := view{Title: d.title, Body: d.body}
+	for _, h := range d.headings {
+		if h.Level == 2 {
+			v.Headings = append(v.Headings, h)
+		}
+	}
+	return s.render(v, d.place)
+}
+
+// search lays out the page with all questions and headings. It is a list without any script, and one that a field above
+// it shortens with it.
+func (s site) search() ([]byte, error) {
+	v := view{Title: "Search"}
+	for _, g := range s {
+		for _, d := range g.documents {
+			for _, q := range d.questions {
+				v.Found = append(v.Found, found{q.Text, q.Link, "By question"})
+			}
+			v.Found = append(v.Found, found{d.title, d.place, ""})
+			for _, h := range d.headings {
+				v.Found = append(v.Found, found{h.Text, d.place + "#" + h.ID, d.title})
+			}
+		}
+	}
+	return s.render(v, search)
+}
+
+// render fills the layout for a page at a place.
+func (s site) render(v view, at string) ([]byte, error) {
+	var err error
+	link := func(to string) string {
+		there, failed := relative(at, to)
+		if failed != nil {
+			err = failed
+		}
+		return there
+	}
+	v.Home, v.Search = link(index), link(search)
+	for _, g := range s {
+		m := menu{Name: g.name}
+		for _, d := range g.documents {
+			m.Entries = append(m.Entries, entry{d.name(), link(d.place), d.place == at})
+		}
+		if len(m.Entries) > 0 {
+			v.Menu = append(v.Menu, m)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = layout.Execute(&out, v)
+	return out.Bytes(), err
+}
+
+// name is a document's title as a menu has it: an example's is that of its directory, as titles there are sentences.
+func (d *document) name() string {
+	if strings.HasPrefix(d.source, "examples/") {
+		return path.Base(path.Dir(d.source))
+	}
+	return d.title
+}

@@ -13,7 +13,7 @@ import (
 
 var (
 	references = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
-	resources  = regexp.MustCompile(`(?i)<(?:script|link|iframe|object|embed)\b|@import|url\(|src="[a-z]*:?//`)
+	resources  = regexp.MustCompile(`(?i)<(?:script[^>]+src|link|iframe|object|embed)\b|@import|url\(|src="[a-z]*:?//`)
 )
 
 // faults are what is wrong with a site: links and anchors that lead nowhere, and what is loaded from elsewhere.

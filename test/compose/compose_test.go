@@ -1,4 +1,3 @@
-// Package compose checks docker-compose.yml and the Dockerfile against the repository, without a container engine.
 package compose
 
 import (
@@ -31,6 +30,10 @@ type service struct {
 	Volumes     []string              `yaml:"volumes"`
 	Ports       []string              `yaml:"ports"`
 	Restart     string                `yaml:"restart"`
+	ReadOnly    bool                  `yaml:"read_only"`
+	Tmpfs       []string              `yaml:"tmpfs"`
+	CapDrop     []string              `yaml:"cap_drop"`
+	Security    []string              `yaml:"security_opt"`
 	DependsOn   map[string]dependency `yaml:"depends_on"`
 	Healthcheck struct {
 		Test     string `yaml:"test"`
@@ -54,6 +57,10 @@ func TestRepository(t *testing.T) {
 func TestFindings(t *testing.T) {
 	for _, c := range []struct{ file, old, new, want string }{
 		{"docker-compose.yml", "restart:", "restrat:", "unknown field"},
+		{"docker-compose.yml", "read_only: true", "read_only: false", "fugu can write to its image"},
+		{"docker-compose.yml", "cap_drop: [ALL]", "cap_drop: []", "fugu has powers"},
+		{"docker-compose.yml", "no-new-privileges:true", "no-new-privileges:false", "fugu has powers"},
+		{"docker-compose.yml", "postgres:15\n", "postgres:latest\n", "db runs postgres:latest"},
 		{"docker-compose.yml", "build: .", "build: ./nowhere", "no build context nowhere"},
 		{"docker-compose.yml", "build: .", "build: ./docs", "no Dockerfile in docs"},
 		{"docker-compose.yml", "./examples/adult/docker-init.sh", "./examples/adult/init.sh",
@@ -87,6 +94,11 @@ func TestFindings(t *testing.T) {
 		{"Dockerfile", "--from=build /etc", "--from=builder /etc", "no stage builder"},
 		{"Dockerfile", "./cmd/proxy", "./cmd/fugu", "builds ./cmd/fugu"},
 		{"Dockerfile", "USER fugu\n", "", "as root"},
+		{"Dockerfile", "debian:bookworm-slim", "debian", "FROM debian has no version"},
+		{"Dockerfile", "golang:1.26", "golang:1.25", "go.mod asks for 1.26"},
+		{"Dockerfile", "golang:1.26.8-bookworm", "golang:1.26.8-trixie", "another C library"},
+		{"Dockerfile", "HEALTHCHECK", "# HEALTHCHECK", "no healthcheck"},
+		{"Dockerfile", "127.0.0.1/6432", "127.0.0.1/6433", "the healthcheck is not of port 6432"},
 	} {
 		texts := map[string]string{"docker-compose.yml": read(t, "docker-compose.yml"),
 			"Dockerfile": read(t, "Dockerfile")}
@@ -153,45 +165,6 @@ func findings(composeText, dockerfile string) []string {
 			}
 		}
 	}
+	all = append(all, hardenedFindings(f)...)
 	return append(append(all, runFindings(f)...), dockerfileFindings(dockerfile)...)
-}
-
-func dockerfileFindings(text string) []string {
-	var all, stages []string
-	user := ""
-	for line := range strings.Lines(text) {
-		words := strings.Fields(line)
-		if len(words) == 0 {
-			continue
-		}
-		switch words[0] {
-		case "FROM":
-			user = ""
-			if len(words) == 4 && words[2] == "AS" {
-				stages = append(stages, words[3])
-			}
-		case "USER":
-			user = words[1]
-		case "COPY":
-			if stage, ok := strings.CutPrefix(words[1], "--from="); ok {
-				if !slices.Contains(stages, stage) {
-					all = append(all, "Dockerfile: no stage "+stage)
-				}
-				continue
-			}
-			for _, source := range words[1 : len(words)-1] {
-				if !exists(source) {
-					all = append(all, "Dockerfile copies "+source+", which does not exist")
-				}
-			}
-		case "RUN":
-			if target := words[len(words)-1]; slices.Contains(words, "build") && !exists(target) {
-				all = append(all, "Dockerfile builds "+target+", which does not exist")
-			}
-		}
-	}
-	if user == "" {
-		all = append(all, "Dockerfile: the image runs as root")
-	}
-	return all
 }

@@ -1,4 +1,3 @@
-// Package integration holds the tests of Fugu as a whole: a real PostgreSQL, real clients, and everything between.
 package integration
 
 import (

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -65,5 +66,43 @@ secrets:
 				t.Errorf("spent %v, %v", spent, err)
 			}
 		})
+	}
+}
+
+// What the policy says of the model and of what is public, through psql: parts of the model that are only nearly right
+// are named and charged, and a public statement is answered exactly, for nothing.
+func TestModelKeysInPsql(t *testing.T) {
+	patient.Test(t)
+	const spent = "SELECT 'spent ' || round(epsilon_spent::numeric, 3) FROM fugu.budget WHERE secret = 'high_income';\n"
+	relaxed := serve(t, options{policy: []string{"mechanism: auto",
+		"mechanism: auto\n  model: {within: {eta: 1e-15, lambda: 0.01}}"}})
+	out, err := relaxed.psql(t, "EXPLAIN (PRIVACY) SELECT count(*) FROM adult WHERE age > 40;\n"+
+		"SELECT 'told ' || (count(*) > 0) FROM adult WHERE age > 40;\n"+
+		"SELECT 'rests on ' || assumption FROM fugu.last_release LIMIT 1;\n"+spent)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"Relaxed: ", "told true\n", "relaxed\n", "spent 0.9"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+
+	totals := cellsOf(t, adultDatabase(t).truth(t), "SELECT sex, count(*) FROM adult GROUP BY sex")
+	values := fmt.Sprintf("{count(*) at sex=Female: %.0f, count(*) at sex=Male: %.0f}", totals["Female"],
+		totals["Male"])
+	public := serve(t, options{policy: []string{"analysts: ", "public:\n  sexes:\n    statement: SELECT sex, " +
+		"count(*) FROM adult GROUP BY sex\n    values: " + values + "\nanalysts: ",
+		"  private_sector:\n    table: public.adult\n    proportion: workclass = 'Private'\n    pairs: [[0.68, " +
+			"0.72]]\n", ""}})
+	out, err = public.psql(t, "SELECT 'everybody knows ' || sex || ' ' || count(*) FROM adult GROUP BY sex;\n"+spent)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{fmt.Sprintf("everybody knows Female %.0f\n", totals["Female"]),
+		fmt.Sprintf("everybody knows Male %.0f\n", totals["Male"]), "spent 0.000\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
 	}
 }

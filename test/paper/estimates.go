@@ -21,41 +21,118 @@ var estimated = []panel{
 }
 
 // estimates compares what an analyst may believe (Seeman et al., section 3.2) with what was released and with the
-// reference alone: mean squared errors over a statement's groups and over answers at ε = 1.
-func estimates(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn, answers int) (err error) {
-	text, err := policyText("auto", "analysts: ", "estimates: {prior: reference}\nanalysts: ")
-	if err != nil {
+// reference alone: mean squared errors over a statement's groups and over answers at ε = 1. First of the census as it
+// is, whose two halves have one share of high incomes, as if whoever has the reference knew the table's; then of tables
+// with any share of the policy's range, which is what estimates are for and what they believe beforehand.
+func estimates(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn, answers int) error {
+	asItIs := fmt.Sprintf("Estimates given what was released (Seeman et al., section 3.2): mean squared error, ε = 1, "+
+		"%d answers.\nThe reference has the table's own shares of both secrets, which estimates do not "+
+		"suppose", answers)
+	if err := compareAll(ctx, cluster, truth, asItIs, nil, [][]string{nil}, answers); err != nil {
 		return err
 	}
-	fugu, err := serve(ctx, cluster, text)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, fugu.stop()) }()
-	client, err := pgx.Connect(ctx, fugu.dsn)
-	if err != nil {
-		return err
-	}
-	defer client.Close(context.WithoutCancel(ctx))
 
-	s := newSheet(fmt.Sprintf("Estimates given what was released (Seeman et al., section 3.2): mean squared error, "+
-		"ε = 1, %d answers", answers), "statement", "cells", "released", "reference", "estimate",
-		"95% intervals that hold", "")
-	for _, p := range estimated {
-		e, err := compareEstimates(ctx, client, truth, p, answers)
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+	var shares [][]string
+	for _, percent := range []int{15, 25, 35, 45, 55} {
+		shares = append(shares, withShare(percent))
+	}
+	anyShare := fmt.Sprintf("The same, income alone, of %d tables whose share of high incomes is .15, .25 to .55, the "+
+		"reference's .25:\neach the census' rows of either class, drawn with replacement; %d answers of each",
+		len(shares), answers/len(shares))
+	err := compareAll(ctx, cluster, truth, anyShare, onlyIncome, shares, answers/len(shares))
+	return errors.Join(err, run(ctx, truth, []string{"DELETE FROM adult", "INSERT INTO adult TABLE adult_whole",
+		"DROP TABLE adult_whole"}))
+}
+
+// withShare are statements by which that percentage of the table's rows has a high income. They are drawn by a hash.
+func withShare(percent int) []string {
+	draw := func(condition, rows string) string {
+		return fmt.Sprintf(`WITH class AS (SELECT w AS of, row_number() OVER (ORDER BY w::text COLLATE "C") - 1 AS n
+				FROM adult_whole AS w WHERE %s),
+			drawn AS MATERIALIZED (SELECT ('x' || substr(md5(i || ' of %d'), 1, 8))::bit(32)::int8 %% (SELECT count(*)
+				FROM class) AS n FROM generate_series(1, (SELECT %s FROM adult_whole)) AS i)
+			INSERT INTO adult SELECT (class.of).* FROM drawn JOIN class USING (n)`, condition, percent, rows)
+	}
+	high := fmt.Sprintf("round(count(*) * %d / 100.0)::int", percent)
+	return []string{"CREATE TABLE IF NOT EXISTS adult_whole AS TABLE adult", "DELETE FROM adult",
+		draw("income = '>50K'", high), draw("income <> '>50K'", "count(*) - "+high)}
+}
+
+func run(ctx context.Context, conn *pgx.Conn, statements []string) error {
+	for _, sql := range statements {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("%s: %w", sql, err)
 		}
+	}
+	return nil
+}
+
+// compareAll prints what the statements come to on average over tables, each of which statements make of the last.
+func compareAll(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn, title string, edits []string,
+	tables [][]string, answers int) error {
+	sums := make([]compared, len(estimated))
+	for _, table := range tables {
+		if err := run(ctx, truth, table); err != nil {
+			return err
+		}
+		one, err := compareOn(ctx, cluster, truth, edits, answers)
+		if err != nil {
+			return err
+		}
+		for i, c := range one {
+			sums[i].add(c, float64(len(tables)))
+		}
+	}
+
+	s := newSheet(title, "statement", "cells", "released", "reference", "estimate", "95% intervals that hold", "")
+	for i, p := range estimated {
+		e := sums[i]
 		s.row(p.name, e.cells, number(e.released), number(e.reference), number(e.estimate),
 			fmt.Sprintf("%.1f%%", 100*e.hold), "")
 	}
 	return s.w.Flush()
 }
 
+// compareOn compares all statements on the table as it is.
+func compareOn(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn, edits []string, answers int) (
+	out []compared, err error) {
+	text, err := policyText("auto", append([]string{"analysts: ", "estimates: {prior: reference}\nanalysts: "},
+		edits...)...)
+	if err != nil {
+		return nil, err
+	}
+	fugu, err := serve(ctx, cluster, text)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, fugu.stop()) }()
+	client, err := pgx.Connect(ctx, fugu.dsn)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close(context.WithoutCancel(ctx))
+
+	for _, p := range estimated {
+		c, err := compareEstimates(ctx, client, truth, p, answers)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.name, err)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
 // compared are mean squared errors, and the share of intervals that hold the truth.
 type compared struct {
 	cells                               int
 	released, reference, estimate, hold float64
+}
+
+// add takes in one of so many tables.
+func (c *compared) add(one compared, of float64) {
+	c.cells = max(c.cells, one.cells)
+	c.released, c.reference = c.released+one.released/of, c.reference+one.reference/of
+	c.estimate, c.hold = c.estimate+one.estimate/of, c.hold+one.hold/of
 }
 
 func compareEstimates(ctx context.Context, client, truth *pgx.Conn, p panel, answers int) (out compared, err error) {

@@ -61,7 +61,7 @@ func paper(ctx context.Context, out, file string, repetitions int, alone map[str
 
 	switch {
 	case alone["channels"]:
-		return channels(ctx, conn)
+		return errors.Join(byHand(), channels(ctx, conn))
 	case alone["twins"]:
 		return twins(ctx, cluster, conn)
 	case alone["dashboard"]:
@@ -113,7 +113,7 @@ func besideFugu(ctx context.Context, cluster *pgcluster.Cluster, conn *pgx.Conn)
 	if err := twins(ctx, cluster, conn); err != nil {
 		return err
 	}
-	if err := channels(ctx, conn); err != nil {
+	if err := errors.Join(byHand(), channels(ctx, conn)); err != nil {
 		return err
 	}
 	return errors.Join(partial(ctx, cluster, conn), estimation(ctx, cluster, conn))

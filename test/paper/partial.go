@@ -18,7 +18,7 @@ const estimatedAnswers = 20
 // partial prints the numbers of Seeman, Reimherr & Slavkovic, "Formal Privacy for Partially Private Data", and what
 // estimates come to on the census.
 func partial(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn) error {
-	for _, sheet := range []func() error{printCounts, printMeans, printCongenial, printMedians} {
+	for _, sheet := range []func() error{printCounts, printMeans, printCongenial, printMedians, printCounties} {
 		if err := sheet(); err != nil {
 			return fmt.Errorf("partially private data: %w", err)
 		}

@@ -1,4 +1,3 @@
-// Package alike compares the noise of statements that ask for the same thing in other words.
 package alike
 
 import (

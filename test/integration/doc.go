@@ -1,0 +1,2 @@
+// Package integration holds the tests of Fugu as a whole: a real PostgreSQL, real clients, and everything between.
+package integration
