@@ -46,9 +46,10 @@ nightly: ## what is too long for make test: more statements, trials and transcri
 	@scripts/setup.sh server test browser
 	@scripts/nightly.sh $(SEED)
 
-compat: ## the test suites of pgx, lib/pq and libpq, and 17 clients, through Fugu as directly: beside noise, and beside twins
+compat: ## the test suites of pgx, lib/pq and libpq, and 17 clients, through Fugu as directly: beside noise, and beside twins; and docs/recipes
 	@scripts/setup.sh server compat
-	@failed=0; for twins in '' -twins; do go run ./test/compat/clients $$twins || failed=1; go run ./test/compat/suites $$twins || failed=1; done; exit $$failed
+	@failed=0; for twins in '' -twins; do go run ./test/compat/clients $$twins || failed=1; go run ./test/compat/suites $$twins || failed=1; done; \
+	go run ./test/compat/recipes || failed=1; exit $$failed
 
 compat-18: ## PostgreSQL 18 with its psql and libpq, unpacked from Debian's testing release: protocol 3.2, the tests that need a server, and make compat
 	@scripts/setup.sh server compat

@@ -74,17 +74,22 @@ func (s *Snapshot) Ask(ctx context.Context, reader *upstream.Reader, p *policy.P
 	return out, nil
 }
 
+// instead is in the message and not in the hint alone: ODBC shows no hint, and most ORMs leave it in a field.
+const instead = ": ask for aggregates of them, such as count(*)"
+
 // Listed is the protected table of a SELECT that lists rows, for which its reference may be read: where the policy does
 // not offer that, it is refused.
 func (s *Snapshot) Listed(plain *parser.Plain) (*Protected, error) {
 	t := s.Find(plain.Table.Schema, plain.Table.Name)
 	if t.Table.AtLeast > 0 {
-		return nil, sqlstate.New(sqlstate.NotAnswerable, "rows of the twin of %s are not listed", plain.Table).
+		const refused = "rows of the twin of %s are not listed%s"
+		return nil, sqlstate.New(sqlstate.NotAnswerable, refused, plain.Table, instead).
 			WithHint("Aggregate them: count, sum, avg and the like, with WHERE and GROUP BY. The policy's owner can " +
 				"write twin: {rows: shown}.").At(plain.Position)
 	}
 	if t.Config.PlainRows != policy.ReferenceRows {
-		return nil, sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s are not shown", plain.Table).
+		const refused = "rows of the protected table %s are not shown%s"
+		return nil, sqlstate.New(sqlstate.NotAnswerable, refused, plain.Table, instead).
 			WithHint("Aggregate them: count, sum or avg, with WHERE and GROUP BY. The policy's plain_rows can offer " +
 				"reference rows instead.").At(plain.Position)
 	}

@@ -6,6 +6,9 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
+// cutInstead says in a message what a hint says better: ODBC shows no hint, and most ORMs leave it in a field.
+const cutInstead = ": ask for aggregates of them, such as count(*)"
+
 const cutHint = "Protected data can be aggregated: SELECT with count, sum or avg FROM the protected table, with " +
 	"WHERE and GROUP BY."
 

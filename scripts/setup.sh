@@ -54,11 +54,15 @@ node_pg_from_npm() {
 compat_packages=(
   python3-psycopg2 python3-psycopg python3-asyncpg python3-pg8000 python3-sqlalchemy python3-django pgcli
   python3-pyodbc unixodbc odbc-postgresql libpostgresql-jdbc-java libdbd-pg-perl ruby ruby-pg libpq-dev bzip2
+  python3-pandas r-cran-rpostgresql php-cli php-cgi php-pgsql adminer chromium
 )
 
 # compat_npm installs the clients that npm has, in these versions.
 compat_npm() {
-  local dir="${XDG_CACHE_HOME:-$HOME/.cache}/fugu/compat" want=(pg@8.23.1 pg-cursor@2.22.0 postgres@3.4.9)
+  local dir="${XDG_CACHE_HOME:-$HOME/.cache}/fugu/compat" want=(
+    pg@8.23.1 pg-cursor@2.22.0 postgres@3.4.9 # and for the recipes:
+    sequelize@6.37.8 typeorm@0.3.28 knex@3.3.0 drizzle-orm@0.45.2 puppeteer-core@24.40.0
+  )
   [ "$(cat "$dir/installed" 2>/dev/null)" != "${want[*]}" ] || return 0
   say "installing ${want[*]} with npm into $dir"
   mkdir -p "$dir"

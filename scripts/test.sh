@@ -71,7 +71,8 @@ plain=$(go list "${hooks[@]}" ./test/compat/suites ./test/integration/corpus ./t
   ./cmd/demo ./test/adult ./test/integration/apart ./examples/... ./internal/arch/... ./internal/config \
   ./internal/sbom ./internal/site ./internal/sqlsupport ./internal/strictyaml ./ledger/audit \
   ./parser/... ./planner/aggregate ./planner/unlisted \
-  ./policy ./privacy ./reuse/blue ./sensitivity ./sqlstate ./test/beside ./test/choosing ./test/compat/newest ./test/compose ./test/packaging \
+  ./policy ./privacy ./reuse/blue ./sensitivity ./sqlstate ./test/beside ./test/choosing ./test/compat/newest ./test/compat/recipes \
+  ./test/compose ./test/packaging \
   ./test/paper ./test/setting ./twin/class ./twin/columns ./twin/margin)
 alone() {
   local concurrent='^\s*go [a-z(]|\.Go\(|sync\.(Mutex|RWMutex|Once|WaitGroup|Cond|Pool)|"sync/atomic"'
