@@ -1,5 +1,5 @@
 // Package admin serves what operators ask of a running proxy over HTTP: whether it lives (/healthz), whether it can
-// answer (/readyz), and its metrics (/metrics).
+// answer (/readyz), and its metrics (/metrics). Package console has the pages for people, behind the same token.
 //
 // It reads no row, no statistic and no statement: it is given numbers and names by functions of whoever puts a proxy
 // together, and imports nothing of ours. Whoever may see the metrics may be an analyst, and ask for them a thousand
@@ -24,9 +24,10 @@ type Options struct {
 	Figures func(context.Context) Figures // read anew for each request of the metrics
 	Token   *Token                        // of who may see more than whether it lives and is ready; nil: nobody
 	TLS     *tls.Config                   // nil: it speaks HTTP in the clear
+	Console http.Handler                  // of the pages for people, below /console/; nil: there are none
 }
 
-// Limits of one request. Nothing that is asked here has a body, and every reply is small.
+// Limits of one request. What is asked here has no body, or a form of a few kilobytes, and every reply is small.
 const (
 	headerTime  = 5 * time.Second
 	requestTime = 20 * time.Second
@@ -43,6 +44,10 @@ func Handler(o Options) http.Handler {
 		write(w, status, page)
 	})
 	mux.Handle("GET /metrics", o.Token.guard(metrics(o)))
+	if o.Console != nil {
+		mux.Handle("/console/", o.Console)
+		mux.Handle("GET /{$}", http.RedirectHandler("/console/", http.StatusSeeOther))
+	}
 	return mux
 }
 

@@ -133,7 +133,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	gauge := func(name string, value float64, labels ...string) { put(prometheus.GaugeValue, name, value, labels...) }
 
-	up, loads := c.health.state()
+	up, loads := c.health.State()
 	for check, is := range up {
 		gauge("fugu_up", truth(is), check)
 	}

@@ -107,8 +107,15 @@ func (h *Health) Leave() {
 	h.leaving = true
 }
 
-// state returns which checks succeed, by name, and how everything was loaded, in the order of names.
-func (h *Health) state() (up map[string]bool, loaded []Reload) {
+// Leaving reports whether the proxy takes no more clients.
+func (h *Health) Leaving() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.leaving
+}
+
+// State returns which checks succeed, by name, and how everything was loaded, in the order of names.
+func (h *Health) State() (up map[string]bool, loaded []Reload) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	up = map[string]bool{}

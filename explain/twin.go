@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -71,11 +70,11 @@ func (c Class) line() string {
 			continue
 		}
 
-		// Drawing moves a count of k of the told rows like one of a sample without replacement.
-		d := twin.Deviation{Drawing: c.CountError * math.Sqrt(k*(1-k/told))}
+		off := 0.
 		if c.ToldError != nil {
-			d.Noise = *c.ToldError * k / told
+			off = *c.ToldError
 		}
+		d := twin.CountDeviation(c.CountError, k, told, off)
 		sizes, both = append(sizes, strconv.FormatFloat(k, 'f', -1, 64)), append(both, quote.Short(d.Both()))
 		drawing = append(drawing, quote.Short(d.Drawing))
 	}

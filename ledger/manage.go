@@ -26,6 +26,10 @@ type Manager interface {
 	// Payments returns the last charges to a dataset, at most limit, newest first; of a user, if one is given.
 	Payments(ctx context.Context, dataset, user string, limit int) ([]Payment, error)
 
+	// Latest returns the last entries of the audit chain, at most limit ≥ 1, newest first, as they stand: whether the
+	// chain is whole, Audit says.
+	Latest(ctx context.Context, limit int) ([]audit.Entry, error)
+
 	// Reset begins a period, in which all accounts of a dataset start anew, and returns its entry of the audit chain.
 	// What was charged before stays on record, but counts no more: what all answers reveal together is then bounded by
 	// the sum of what was spent before and after, and not by the limit. Stored answers stay, for who has paid.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"fugu/ledger/audit"
 )
 
 // Datasets implements Manager.
@@ -52,6 +54,23 @@ func (l *store) Payments(ctx context.Context, dataset, user string, limit int) (
 			out = append(out, p)
 			return err
 		}, dataset, user, limit)
+	})
+	return out, err
+}
+
+// Latest implements Manager.
+func (l *store) Latest(ctx context.Context, limit int) (out []audit.Entry, err error) {
+	const query = `SELECT entry FROM audit ORDER BY number DESC LIMIT $1`
+	err = l.snapshot(ctx, func(tx *sql.Tx) error {
+		return rows(ctx, tx, query, func(row scanner) error {
+			var link audit.Link
+			if err := row.Scan(&link.Text); err != nil {
+				return err
+			}
+			e, err := link.Entry()
+			out = append(out, e)
+			return err
+		}, limit)
 	})
 	return out, err
 }

@@ -49,6 +49,9 @@ func (d *Databases) share(engines map[string]*Engine) {
 	}
 }
 
+// Searches is the room for large searches that all databases share.
+func (d *Databases) Searches() *quote.Searches { return d.searches }
+
 // Busy says how much is being answered and searched for in all databases.
 func (d *Databases) Busy() quote.Busy { return d.searches.Busy() }
 

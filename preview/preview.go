@@ -38,6 +38,10 @@ func New(loaded *dataset.Snapshot, reader *upstream.Reader, l ledger.Ledger) (*D
 	return &Desk{&answer.Desk{Ledger: l, Reader: reader, Searches: quote.NewSearches()}, loaded, known}, nil
 }
 
+// Share has previews search for noise in a room that others search in, too, so that all of them together keep its
+// limits; before the first Explain.
+func (d *Desk) Share(searches *quote.Searches) { d.desk.Searches = searches }
+
 // Explain says of the first statement in a text that aggregates protected rows what EXPLAIN (PRIVACY) would say at each
 // ε, beyond the policy's, too. params are its parameters in text form.
 func (d *Desk) Explain(ctx context.Context, sql string, params []string,

@@ -65,3 +65,10 @@ func (d *Design) NoiseOf(noisy []int64) []float64 { return d.noise.spread(noisy)
 
 // PerCell is how many classes each public cell has, or the table where nothing is public.
 func (d *Design) PerCell() int { return len(d.Classes) / len(d.cells) }
+
+// CountDeviation is how far a count of rows of one class is off, of which the twin told a number with noise of a
+// standard deviation. drawing is DrawingError's.
+func CountDeviation(drawing, rows, told, noise float64) Deviation {
+	part := rows / told
+	return Deviation{Drawing: drawing * math.Sqrt(rows*(1-part)), Noise: noise * part}
+}

@@ -30,6 +30,7 @@ type office struct {
 	server    *wire.Server
 	databases *pipeline.Databases
 	policies  atomic.Pointer[[]*policy.Policy] // in force
+	stands    atomic.Pointer[house]            // what is in force, with its rooms
 	health    *admin.Health
 	token     *admin.Token // nil: metrics are shown to nobody
 	door      *door
@@ -64,6 +65,7 @@ func openOffice(h *house, d *door, server *wire.Server, databases *pipeline.Data
 	o.health = admin.NewHealth(log, checks...)
 
 	o.policies.Store(&h.policies)
+	o.stands.Store(h)
 	o.health.Loaded(policiesLoaded, nil)
 	o.health.Loaded(usersLoaded, nil)
 	return o, nil
@@ -211,7 +213,7 @@ func (o *office) serve(ctx context.Context) {
 
 // options are what the address shows, and to whom.
 func (o *office) options() admin.Options {
-	out := admin.Options{Health: o.health, Figures: o.figures, Token: o.token}
+	out := admin.Options{Health: o.health, Figures: o.figures, Token: o.token, Console: o.pages()}
 	if o.house.config.Admin.TLS {
 		out.TLS = o.door.tls.Web()
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -114,7 +115,7 @@ SELECT pg_sleep(1), 'zanzibarquokka';
 `
 
 // sing has clients send canaries in every way there is, and returns what they must not be found in: the metrics, both
-// pages of health, and the log. unseen are the canaries, with what is true.
+// pages of health, the console, and the log. unseen are the canaries, with what is true.
 func (c *child) sing(t *testing.T) (seen map[string]string, unseen []string) {
 	t.Helper()
 	for _, database := range []string{"adult", canaryWord} {
@@ -160,12 +161,26 @@ func (c *child) sing(t *testing.T) (seen map[string]string, unseen []string) {
 	}
 	_, metrics := c.page(t, "/metrics")
 	_, readiness := c.page(t, "/readyz")
+	eventually(t, "the console has the refusals", func() bool {
+		_, page := c.page(t, "/console/record")
+		return strings.Contains(page, "PV001")
+	})
+	seen = map[string]string{"metrics": metrics, "readiness": readiness}
+	for _, path := range consolePages {
+		status, page := c.page(t, path)
+		if status != 200 {
+			t.Errorf("%s: %d: %s", path, status, page)
+		}
+		seen["console "+path] = page
+	}
+	_, seen["typed"] = c.send(t, http.DefaultClient, "/console/noise", bearer,
+		url.Values{"statement": {"SELECT sum(age), avg(age), sum(hours_per_week) FROM adult"}})
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	_ = c.Wait()
-	return map[string]string{"metrics": metrics, "readiness": readiness, "log": c.log.String()},
-		append(truths, canaryWord, canaryNumber)
+	seen["log"] = c.log.String()
+	return seen, append(truths, canaryWord, canaryNumber)
 }
 
 // found are the canaries in a text. A true value is one where no digit stands beside it.

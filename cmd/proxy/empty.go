@@ -63,6 +63,8 @@ func (empty) Payments(context.Context, string, string, int) ([]ledger.Payment, e
 	return nil, nil
 }
 
+func (empty) Latest(context.Context, int) ([]audit.Entry, error) { return nil, nil }
+
 func (empty) Reset(context.Context, string, ledger.Why) (audit.Link, error) {
 	return audit.Link{}, errNone
 }

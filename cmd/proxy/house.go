@@ -30,6 +30,7 @@ type house struct {
 	rooms    []*room                     // the guest's own database first
 	readers  map[string]*upstream.Reader // by database
 	ledger   ledger.Ledger
+	books    ledger.Manager     // the same as it was opened, to look at; nil: it is not open
 	lock     *os.File           // of the ledger, as it was handed over or is to be; nil: there is none
 	warnings []upstream.Finding // what may be a hole
 	notes    []string           // what is worth knowing, and nothing to mend
@@ -101,6 +102,7 @@ func (h *house) openLedger(ctx context.Context, serves bool) error {
 	if err != nil {
 		return fmt.Errorf("opening the ledger: %w", err)
 	}
+	h.books, _ = l.(ledger.Manager)
 	if serves {
 		h.lock = ledger.LockOf(l)
 		l = memory.Of(planted(l))

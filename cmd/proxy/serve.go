@@ -254,6 +254,7 @@ func (s *served) replace(ctx context.Context) error {
 	s.take(&next)
 	s.databases.Replace(s.engines)
 	s.office.policies.Store(&policies)
+	s.office.stands.Store(&next)
 	return nil
 }
 
