@@ -57,14 +57,15 @@ func loadDates(ctx context.Context, reader *upstream.Reader, t *planner.Table, d
 	return nil
 }
 
-// Undeclared is how many rows of a reference have a value in a column that its declared domain leaves out.
+// Undeclared is how the declared domain of a column and a reference differ.
 type Undeclared struct {
-	Table, Column string
-	Rows, Of      int64
+	Table, Column  string
+	Rows, Of       int64 // rows of the reference outside of the domain, and all of them
+	Unseen, Values int64 // values of the domain that no row of the reference has, and all of them
 }
 
-// Undeclared counts, for each domain that a policy declares, the reference's rows outside of it. Of the protected rows
-// it says nothing but what the reference does.
+// Undeclared lists the domains that a policy declares and from which the reference differs. Of the protected rows it
+// says nothing but what the reference does.
 func (s *Snapshot) Undeclared(ctx context.Context, p *policy.Policy, reader planner.Querier) ([]Undeclared, error) {
 	var out []Undeclared
 	for _, t := range s.Tables {
@@ -81,7 +82,7 @@ func (s *Snapshot) Undeclared(ctx context.Context, p *policy.Policy, reader plan
 			if err != nil {
 				return nil, err
 			}
-			if u.Rows > 0 {
+			if u.Rows > 0 || u.Unseen > 0 {
 				out = append(out, u)
 			}
 		}
@@ -90,10 +91,9 @@ func (s *Snapshot) Undeclared(ctx context.Context, p *policy.Policy, reader plan
 }
 
 func (t *Protected) undeclared(ctx context.Context, reader planner.Querier, column string) (Undeclared, error) {
-	u := Undeclared{Table: t.Table.String(), Column: column}
-
 	value := "t." + parser.QuoteIdent(column)
 	values, null := t.Table.Domains[column], "false"
+	u := Undeclared{Table: t.Table.String(), Column: column}
 	if c, ok := t.Table.Calendars[column]; ok {
 		typ, err := typeOf(t.Table, column)
 		if err != nil {
@@ -109,16 +109,21 @@ func (t *Protected) undeclared(ctx context.Context, reader planner.Querier, colu
 		}
 	}
 	inside := "CASE WHEN v IS NULL THEN " + null + " ELSE coalesce(v = ANY ($1::pg_catalog.text[]), false) END"
-	rows, err := reader.Query(ctx, "SELECT pg_catalog.count(*) FILTER (WHERE NOT "+inside+"), pg_catalog.count(*) "+
-		"FROM (SELECT ("+value+")::pg_catalog.text AS v FROM "+t.Table.Reference+" AS t) AS q",
-		[][]byte{planner.Array(values)}, nil)
+	rows, err := reader.Query(ctx, "SELECT coalesce(pg_catalog.sum(n) FILTER (WHERE NOT "+inside+"), 0), "+
+		"coalesce(pg_catalog.sum(n), 0), pg_catalog.count(*) FILTER (WHERE "+inside+") "+
+		"FROM (SELECT ("+value+")::pg_catalog.text AS v, pg_catalog.count(*) AS n FROM "+t.Table.Reference+
+		" AS t GROUP BY 1) AS q", [][]byte{planner.Array(values)}, nil)
 	if err != nil {
-		return u, fmt.Errorf("counting the reference's rows outside of the domain of %s: %w", column, err)
+		return u, fmt.Errorf("comparing the reference with the domain of %s: %w", column, err)
 	}
 
-	if u.Rows, err = strconv.ParseInt(rows[0][0].Text, 10, 64); err != nil {
-		return u, err
+	seen := int64(0)
+	for i, n := range []*int64{&u.Rows, &u.Of, &seen} {
+		if *n, err = strconv.ParseInt(rows[0][i].Text, 10, 64); err != nil {
+			return u, fmt.Errorf("comparing the reference with the domain of %s: %w", column, err)
+		}
 	}
-	u.Of, err = strconv.ParseInt(rows[0][1].Text, 10, 64)
-	return u, err
+	u.Values = int64(len(values))
+	u.Unseen = u.Values - seen
+	return u, nil
 }

@@ -54,6 +54,17 @@ func literal(s string) string {
 	return " E'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }
 
+// Beginning is the offset of the first token of a text behind offset, and the last line of the comment that stands
+// before it, which people take for a title; empty where there is none, or it is not of the form -- TEXT.
+func Beginning(sql string, offset int) (at int, title string) {
+	at = beginning(sql, offset)
+	lines := strings.Split(strings.TrimSpace(sql[offset:at]), "\n")
+	if text, ok := strings.CutPrefix(strings.TrimSpace(lines[len(lines)-1]), "--"); ok {
+		title = strings.TrimSpace(text)
+	}
+	return at, title
+}
+
 // beginning is the offset at which the first token of a text behind offset stands: what is before is white space and
 // comments.
 func beginning(sql string, offset int) int {

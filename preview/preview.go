@@ -46,34 +46,59 @@ func (d *Desk) Share(searches *quote.Searches) { d.desk.Searches = searches }
 // ε, beyond the policy's, too. params are its parameters in text form.
 func (d *Desk) Explain(ctx context.Context, sql string, params []string,
 	epsilons []privacy.Epsilon) (out []explain.Explanation, err error) {
+	err = d.ask(ctx, sql, params, func(q *answer.Question) error {
+		for _, epsilon := range epsilons {
+			at, err := q.At(epsilon)
+			if err != nil {
+				return err
+			}
+			x, err := at.Explain(ctx)
+			if err != nil {
+				return err
+			}
+			out = append(out, x)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// ask takes in once what a text asks, and hands it on.
+func (d *Desk) ask(ctx context.Context, sql string, params []string, then func(*answer.Question) error) error {
 	p, plan, err := d.plan(ctx, sql)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	take := func(a answer.Asked) error {
+		q, err := d.desk.Question(ctx, d.known, a)
+		if err != nil {
+			return err
+		}
+		return then(q)
 	}
 
 	// Ordinary tables are held, as when the statement is asked in earnest.
 	tables := plan.Ordinary()
 	if len(tables) == 0 {
-		return d.explain(ctx, asked(p, plan, params, d.desk.Reader), epsilons)
+		return take(asked(p, plan, params, d.desk.Reader))
 	}
-	err = d.desk.Reader.InSnapshot(ctx, meaning.Locked(tables), d.loaded.ProtectedTables(),
-		func(db *upstream.Snapshot) (err error) {
+	return d.desk.Reader.InSnapshot(ctx, meaning.Locked(tables), d.loaded.ProtectedTables(),
+		func(db *upstream.Snapshot) error {
 			a := asked(p, plan, params, db)
 			a.Contents = db.Contents
-			out, err = d.explain(ctx, a, epsilons)
-			return err
+			return take(a)
 		})
-	return out, err
 }
+
+// errNone is of a text in which nothing is asked of protected rows.
+var errNone = sqlstate.New(sqlstate.NotAnswerable, "the statement aggregates no protected table").
+	WithHint("Give a SELECT with count, sum or avg over a protected table.")
 
 // plan finds the statement that is meant, and plans it.
 func (d *Desk) plan(ctx context.Context, sql string) (*policy.Policy, *planner.Plan, error) {
-	none := sqlstate.New(sqlstate.NotAnswerable, "the statement aggregates no protected table").
-		WithHint("Give a SELECT with count, sum or avg over a protected table.")
-
 	// Whatever else is wrong with a text that names nothing protected, it is no such statement.
 	if !d.loaded.Names(sql) && !d.loaded.Shadows().Mentions(sql) {
-		return nil, nil, none
+		return nil, nil, errNone
 	}
 	statements, err := parser.Parse(sql, d.loaded.Catalog(ctx, d.desk.Reader, nil))
 	if err != nil {
@@ -103,7 +128,7 @@ func (d *Desk) plan(ctx context.Context, sql string) (*policy.Policy, *planner.P
 		plan, err := planner.New(ctx, st, d.loaded, d.desk.Reader, nil)
 		return p, plan, err
 	}
-	return nil, nil, none
+	return nil, nil, errNone
 }
 
 // asked is what a session with no settings of its own would ask of db.
@@ -119,25 +144,4 @@ func asked(p *policy.Policy, plan *planner.Plan, params []string, db answer.Data
 		Budget:    privacy.Budget{Epsilon: p.Privacy.Epsilon, Delta: p.Privacy.Delta},
 		Mechanism: mechanism.Kind(p.Privacy.Mechanism), Error: p.Privacy.Error, Limit: p.Privacy.MaxError,
 		Bind: func(ctx context.Context) ([]*planner.Bound, error) { return quote.Bind(ctx, plan, db, text) }}
-}
-
-// explain takes the question in once, and explains it at each ε.
-func (d *Desk) explain(ctx context.Context, a answer.Asked,
-	epsilons []privacy.Epsilon) (out []explain.Explanation, err error) {
-	q, err := d.desk.Question(ctx, d.known, a)
-	if err != nil {
-		return nil, err
-	}
-	for _, epsilon := range epsilons {
-		at, err := q.At(epsilon)
-		if err != nil {
-			return nil, err
-		}
-		x, err := at.Explain(ctx)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, x)
-	}
-	return out, nil
 }

@@ -18,6 +18,13 @@ func TestMain(m *testing.M) { pgcluster.Main(m) }
 // desk previews statements about the town, with a ledger that holds nothing yet.
 func desk(t *testing.T, w *town.Town) *preview.Desk {
 	t.Helper()
+	d, _ := deskAndLedger(t, w)
+	return d
+}
+
+// deskAndLedger is desk, with that ledger.
+func deskAndLedger(t *testing.T, w *town.Town) (*preview.Desk, ledger.Ledger) {
+	t.Helper()
 	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +34,7 @@ func desk(t *testing.T, w *town.Town) *preview.Desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	return d, l
 }
 
 // There is an explanation for each ε, in order, with the noise that the mechanism has there; the first statement that

@@ -55,6 +55,16 @@ type Model struct {
 	apart  []string
 }
 
+// Parts says what the rows of either class of the first secret of the model's table, those without it first, add to
+// each component, in a table where so great a share of the rows has it: see model.Moments. It is nil of a model that is
+// not made of class moments alone, and has no entry for percentiles and distinct values, which stand behind all others.
+func (m *Model) Parts(share float64) (sums, squares [][]float64) {
+	if m.moments == nil || m.given {
+		return nil, nil
+	}
+	return m.moments.Parts(0, []float64{1 - share, share})
+}
+
 // part is one cut: its model, and the units of its components.
 type part struct {
 	cut   *planner.Bound

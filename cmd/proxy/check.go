@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"fugu/dataset"
 	fitting "fugu/fit"
 	"fugu/internal/finding"
 	"fugu/policy"
@@ -161,9 +162,7 @@ func (h *house) checkReference(ctx context.Context, f *findings, p *policy.Polic
 		return err
 	}
 	for _, u := range outside {
-		f.add(finding.Note, f.table(p, u.Table), fmt.Sprintf("%d of the %d rows of %s's reference have a value of %s "+
-			"outside of its group_by", u.Rows, u.Of, u.Table, u.Column), "such rows are in no group of it",
-			"add their values to the domain, unless their presence is sensitive")
+		f.domain(p, u)
 	}
 	repeated, err := room.snapshot.Repeated(ctx, p, room.reader)
 	if err != nil {
@@ -195,6 +194,21 @@ func (h *house) checkReference(ctx context.Context, f *findings, p *policy.Polic
 		f.add(finding.Note, f.under(p, "privacy", "estimation"), what, "", "")
 	}
 	return nil
+}
+
+// domain tells how a declared domain and the reference differ.
+func (f *findings) domain(p *policy.Policy, u dataset.Undeclared) {
+	if u.Rows > 0 {
+		f.add(finding.Note, f.table(p, u.Table), fmt.Sprintf("%d of the %d rows of %s's reference have a value of %s "+
+			"outside of its group_by", u.Rows, u.Of, u.Table, u.Column), "such rows are in no group of it",
+			"add their values to the domain, unless their presence is sensitive")
+	}
+	if u.Unseen > 0 {
+		f.add(finding.Warning, f.table(p, u.Table), fmt.Sprintf("%d of the %d values of %s in group_by stand in no "+
+			"row of %s's reference", u.Unseen, u.Values, u.Column, u.Table), "how the secret moves such groups "+
+			"nothing says: noise hides one row more in them, and the promise does not hold for many",
+			"declare the values alone that the reference has, or take a reference with rows of all of them")
+	}
 }
 
 // table is where a policy has a table, by the name that it goes by in findings.

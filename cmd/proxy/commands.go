@@ -39,8 +39,9 @@ func commands() []command {
 			{"drop [DATASET...]", "drop them", false},
 			{"export [DATASET] FILE", "write twins as SQL for somebody who never sees the proxy, and a certificate",
 				false}}},
-		{"preview", preview, []use{{`"SQL"`, "show F, mechanism, noise and interval for several epsilon; spends " +
-			"nothing", false}}},
+		{"preview", preview, []use{
+			{`"SQL"`, "show F, mechanism, noise and interval for several epsilon; spends nothing", false},
+			{"-workload FILE", "show price and error of each statement of a file, with noise and on a twin", false}}},
 		{"fit", fit, []use{{"", "prepare models from the references, and report how well they fit", false}}},
 		{"budget", budget, []use{
 			{"", "show what is left of every budget", false},

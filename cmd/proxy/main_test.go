@@ -110,6 +110,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"check", "-c", setting(t, "[Female, Male]", "[Female, Male]\n      nosuch: [1]")}, 1, "nosuch"},
 		{[]string{"check", "-c", setting(t, "age: {from: 17, to: 90}", "age: {from: 17, to: 18}")}, 0,
 			"rows of public.adult's reference have a value of age outside of its group_by"},
+		{[]string{"check", "-c", setting(t, "age: {from: 17, to: 90}", "age: {from: 0, to: 90}")}, 0,
+			"warning: 17 of the 91 values of age in group_by stand in no row of public.adult's reference"},
 		{[]string{"check", "-c", setting(t, "age: {from: 17, to: 90}",
 			"age: {from: 2023-01-01, to: 2024-12-31, by: month}")}, 1, "is for dates and timestamps"},
 		{[]string{"check", "-c", setting(t, "income = '>50K'", "income = 'nobody'")}, 1, "PV004"},

@@ -2,21 +2,12 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"fugu/dataset"
-	"fugu/explain"
 	"fugu/mechanism"
 	"fugu/policy"
-	previewing "fugu/preview"
-	"fugu/privacy"
 )
 
 // noisy reports whether a table is answered with noise.
@@ -102,96 +93,4 @@ func withoutBounds(p *policy.Policy) (out []string) {
 		}
 	}
 	return out
-}
-
-// previewEpsilons are the ε that preview shows when none is asked for.
-const previewEpsilons = "0.1,0.2,0.5,1,2,5"
-
-// preview prints what a statement would get at several ε.
-func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	asJSON, list, database := false, previewEpsilons, ""
-	var params stringList
-	fs, path, err := flags("preview", args, stderr, func(fs *flag.FlagSet) {
-		fs.BoolVar(&asJSON, "json", false, "print JSON")
-		fs.StringVar(&list, "epsilon", list, "`list` of epsilon, separated by commas")
-		fs.StringVar(&database, "database", "", "`name` of the statement's database, where policies name several")
-		fs.Var(&params, "p", "`value` of the next parameter ($1, $2, ...); may be repeated")
-	})
-	if err != nil {
-		return err
-	}
-	if fs.NArg() != 1 {
-		return usageError{errors.New(`give one statement: fugu preview -c fugu.yaml "SELECT ..."`)}
-	}
-	var epsilons []privacy.Epsilon
-	for _, word := range strings.Split(list, ",") {
-		e, err := privacy.ParseEpsilon(strings.TrimSpace(word))
-		if err != nil {
-			return usageError{err}
-		}
-		epsilons = append(epsilons, e)
-	}
-
-	// A preview sees what earlier answers bring to the next one, so that it reads the ledger, and writes nothing.
-	h, err := open(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer h.close()
-	if len(h.policies) == 0 {
-		return errNoPolicy
-	} else if h.twinsApart() {
-		return errApart
-	}
-	if err := h.openLedger(ctx, false); err != nil {
-		return err
-	}
-	if err := h.takeOver(ctx); err != nil {
-		return err
-	}
-	room, err := h.asked(database)
-	if err != nil {
-		return err
-	}
-	previews, err := previewing.New(room.snapshot.Snapshot, room.reader, h.ledger)
-	if err != nil {
-		return err
-	}
-	xs, err := previews.Explain(ctx, fs.Arg(0), params, epsilons)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return printJSON(stdout, xs)
-	}
-	return printPreview(stdout, xs)
-}
-
-// printPreview prints what the answers would be, which is the same at every ε, and then the noise at each.
-func printPreview(stdout io.Writer, xs []explain.Explanation) error {
-	for _, c := range xs[0].Cuts {
-		by := ""
-		if len(c.Keys) > 0 {
-			by = fmt.Sprintf(" by %s (%d public combinations)", strings.Join(c.Keys, ", "), c.Cells)
-		}
-		fmt.Fprintf(stdout, "F: %s of %s%s\n", strings.Join(c.Aggregates, ", "), c.Table, by)
-	}
-
-	for _, s := range xs[0].Secrets {
-		fmt.Fprintf(stdout, "secret %s moves F by at most %s (L1), %s (L2)\n", s.Secret, short(s.Norm1), short(s.Norm2))
-	}
-
-	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\nepsilon\tmechanism\tcolumn\tnoise sd\t95% within\tsampling sd\t")
-	for _, x := range xs {
-		for _, n := range x.Noise {
-			sd := short(n.SDMin)
-			if short(n.SDMax) != sd {
-				sd += ".." + short(n.SDMax)
-			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t±%s\t%s\t\n", short(x.Epsilon), x.Mechanism, n.Column, sd,
-				short(n.HalfWidth), short(n.Inherent))
-		}
-	}
-	return w.Flush()
 }

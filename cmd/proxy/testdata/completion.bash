@@ -24,7 +24,7 @@ _fugu() {
       elif [ "$COMP_CWORD" -eq 2 ]; then words="build preview show drop export"
       fi ;;
     preview)
-      if [ "${word#-}" != "$word" ]; then words="-c -database -epsilon -json -p"
+      if [ "${word#-}" != "$word" ]; then words="-c -database -epsilon -json -p -plot -workload"
       fi ;;
     fit)
       if [ "${word#-}" != "$word" ]; then words="-c -f -json -statement"

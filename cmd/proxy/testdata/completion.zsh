@@ -72,9 +72,11 @@ _fugu() {
     _arguments '1: :(preview)' \
       '-c[configuration file]:file:_default' \
       '-database[name of the statement'\''s database, where policies name several]:name:_default' \
-      '-epsilon[list of epsilon, separated by commas]:list:_default' \
+      '-epsilon[list of epsilon, separated by commas (0.1,0.2,0.5,1,2,5; of a workload one, the policy'\''s)]:list:_default' \
       '-json[print JSON]' \
-      '-p[value of the next parameter ($1, $2, ...); may be repeated]:value:_default' '*: :_default' ;;
+      '-p[value of the next parameter ($1, $2, ...); may be repeated]:value:_default' \
+      '-plot[draw plots, as on a terminal]' \
+      '-workload[file of statements, in the place of one]:file:_default' '*: :_default' ;;
   fit)
     _arguments '1: :(fit)' \
       '-c[configuration file]:file:_default' \
