@@ -127,5 +127,6 @@ func cone(x, y float64) (float64, float64) {
 // discreteLaplace draws a whole number with P(k) ∝ e^(-|k|/scale), as the difference of two geometric ones.
 func discreteLaplace(rng *rand.Rand, scale float64) int {
 	geometric := func() int { return int(math.Floor(rng.ExpFloat64() * scale)) }
-	return geometric() - geometric()
+	one, other := geometric(), geometric()
+	return one - other
 }

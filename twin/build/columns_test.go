@@ -20,7 +20,7 @@ func TestColumnsFollowTheirChannels(t *testing.T) {
 	matrix, seen := w.matrix(), w.showings()
 	p, n, freedom := follow(matrix, seen)
 	t.Logf("p = %.3g of %d values with %d degrees of freedom", p, n, freedom)
-	if p < falseAlarm || n < 5000 || freedom < 15 {
+	if p < falseAlarm || n < 5000 || freedom < 14 {
 		t.Errorf("what is shown does not follow the channels: p = %g, n = %d, freedom %d", p, n, freedom)
 	}
 	for key, least := range map[string]float64{"sex  f": .05, "sex  m": .05} {
