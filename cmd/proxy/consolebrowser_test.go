@@ -84,9 +84,12 @@ func TestConsoleInABrowser(t *testing.T) {
 				}
 				lookAt(t, p, screen, name, marks)
 			}
-			p.Do(t, chromedp.SendKeys("#statement", "SELECT sex, count(*), avg(age) FROM adult GROUP BY sex", chromedp.ByQuery),
-				chromedp.Submit("#statement", chromedp.ByQuery), chromedp.WaitReady("svg.chart, [role=alert]", chromedp.ByQuery))
-			if said := browser.Eval[string](t, p, `document.querySelector('[role=alert]')?.innerText ?? ""`); said != "" {
+			sql := "SELECT sex, count(*), avg(age) FROM adult GROUP BY sex"
+			p.Do(t, chromedp.SendKeys("#statement", sql, chromedp.ByQuery),
+				chromedp.Submit("#statement", chromedp.ByQuery),
+				chromedp.WaitReady("svg.chart, [role=alert]", chromedp.ByQuery))
+			const alert = `document.querySelector('[role=alert]')?.innerText ?? ""`
+			if said := browser.Eval[string](t, p, alert); said != "" {
 				t.Errorf("the statement was not priced: %s", said)
 			}
 			lookAt(t, p, screen, "noise-priced", 18)
