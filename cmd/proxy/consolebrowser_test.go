@@ -16,8 +16,8 @@ import (
 // night says that it is night, and browserRequired that there has to be a browser.
 var night, browserRequired bool
 
-// byNight takes what tests are asked for by night out of the environment: to the command each variable of FUGU_ is a key
-// of its configuration, and these are none.
+// byNight takes what tests are asked for by night out of the environment: to the command each variable of FUGU_ is a
+// key of its configuration, and these are none.
 func byNight() {
 	night, browserRequired = nightly.Is(), os.Getenv(browser.Required) != ""
 	_, _ = os.Unsetenv(nightly.Asked), os.Unsetenv(browser.Required)
@@ -73,8 +73,8 @@ func TestConsoleInABrowser(t *testing.T) {
 			p := browser.Open(t, screen)
 			p.Go(t, site+"/")
 			lookAt(t, p, screen, "login", 0)
-			p.Do(t, chromedp.SendKeys("#token", operatorToken, chromedp.ByQuery), chromedp.Submit("#token", chromedp.ByQuery),
-				chromedp.WaitVisible("nav", chromedp.ByQuery))
+			p.Do(t, chromedp.SendKeys("#token", operatorToken, chromedp.ByQuery),
+				chromedp.Submit("#token", chromedp.ByQuery), chromedp.WaitVisible("nav", chromedp.ByQuery))
 			for _, path := range consolePages {
 				p.Go(t, site+path)
 				name := strings.Trim(strings.TrimPrefix(path, "/console"), "/")
