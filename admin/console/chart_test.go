@@ -65,11 +65,20 @@ func TestDrawn(t *testing.T) {
 				area, mean = area+m.Y, mean+m.Y*m.X
 			}
 			step := s.Points[1].X - s.Points[0].X
-			if got := area * step / (10 * math.Sqrt(2*math.Pi)); math.Abs(got-1) > .02 {
+			if got := area * step / math.Sqrt(2*math.Pi); math.Abs(got-1) > .02 {
 				t.Errorf("chart %d: an area of %v", i, got)
 			}
 			if got := mean / area; math.Abs(got-100) > 1 && math.Abs(got-200) > 1 {
 				t.Errorf("chart %d: a mean of %v", i, got)
+			}
+		}
+	}
+	// A law has one peak: parts that are far apart would draw many.
+	p.Sampling = 1
+	for _, c := range drawn(p).Charts {
+		for _, s := range c.Series {
+			if n := peaks(s); n != 1 {
+				t.Errorf("%s, %s: %d peaks", c.Title, s.Name, n)
 			}
 		}
 	}
@@ -87,4 +96,26 @@ func TestSpent(t *testing.T) {
 	if len(charts) != 1 || len(charts[0].Marks(charts[0].Series[0])) != 1 || charts[0].Rule.Y != 1 {
 		t.Errorf("%+v", charts)
 	}
+}
+
+// peaks are how often a line has risen and falls by more than a thousandth of its height.
+func peaks(s Series) (n int) {
+	most := 0.
+	for _, p := range s.Points {
+		most = math.Max(most, p.Y)
+	}
+	low, high := 0., 0.
+	for _, p := range s.Points {
+		switch {
+		case p.Y > low+most/1000 && high == 0:
+			high = p.Y
+		case high > 0 && p.Y < high-most/1000:
+			n, low, high = n+1, p.Y, 0
+		}
+		low = math.Min(low, p.Y)
+		if high > 0 {
+			high = math.Max(high, p.Y)
+		}
+	}
+	return n
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -64,7 +65,8 @@ type drawnPicture struct {
 const density = 141
 
 // drawn draws how a statistic is distributed under both values of a pair. The noise is a list of its quantiles, so that
-// the law with noise is the average of the law without it, moved by each of them.
+// the law with noise is the average of the law without it, moved by each of them; where they are farther apart than
+// that law is wide, each stands for the gap around it.
 func drawn(p Picture) drawnPicture {
 	d := drawnPicture{Picture: p}
 	if p.Problem != nil || len(p.Noise) == 0 {
@@ -82,7 +84,7 @@ func drawn(p Picture) drawnPicture {
 	if p.Relative {
 		label = "distance from the middle between both means"
 	}
-	for i, quantiles := range [][]float64{{0}, p.Noise} {
+	for i, peaks := range [][]peak{{{0, exact}}, peaksOf(p.Noise, exact)} {
 		c := Chart{ID: fmt.Sprintf("law-%s-%d", slug(p.Secret), i), X: linear(label, from, to),
 			Title: []string{"Without noise", "With noise"}[i]}
 		for j, mean := range p.Means {
@@ -90,9 +92,9 @@ func drawn(p Picture) drawnPicture {
 			for k := range density {
 				x := from + (to-from)*float64(k)/(density-1)
 				y := 0.
-				for _, q := range quantiles {
-					z := (x - mean - q) / exact
-					y += math.Exp(-z*z/2) / float64(len(quantiles))
+				for _, q := range peaks {
+					z := (x - mean - q.at) / q.width
+					y += math.Exp(-z*z/2) / (q.width * float64(len(peaks)))
 				}
 				s.Points = append(s.Points, Mark{X: x, Y: y})
 			}
@@ -104,6 +106,25 @@ func drawn(p Picture) drawnPicture {
 		d.Charts = append(d.Charts, c)
 	}
 	return d
+}
+
+// peak is a part of a law: normal, around a place.
+type peak struct{ at, width float64 }
+
+// peaksOf are the parts of a law with noise of these quantiles, none of them narrower than the law without noise.
+func peaksOf(noise []float64, exact float64) (out []peak) {
+	sorted := slices.Sorted(slices.Values(noise))
+	for i, q := range sorted {
+		gap := 0.
+		if i > 0 {
+			gap = q - sorted[i-1]
+		}
+		if i < len(sorted)-1 {
+			gap = math.Max(gap, sorted[i+1]-q)
+		}
+		out = append(out, peak{q, math.Max(exact, gap)})
+	}
+	return out
 }
 
 // pictureText says what a picture shows.

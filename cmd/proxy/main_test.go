@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asFugu) != "" {
 		main()
 	}
+	byNight()
 	pgcluster.Main(m)
 }
 
