@@ -184,10 +184,10 @@ func (w world) simulate(t *testing.T, r *rand.Rand, ledgers int) (s score) {
 }
 
 // Of 1,000 ledgers 93 to 97 % have their statistic in its interval of 95 %: binomial, so that it is 2.9 standard
-// deviations; the seed is fixed. Intervals that are a quarter shorter, or longer, are found. And over secrets anywhere in
-// the range, with a reference that takes them for its own share, the squared errors add up to less than those of what
-// was released and of the reference: by 5.4 standard errors of the difference or more in each of these four worlds, so
-// that another seed would not show it once in ten million times. make nightly simulates FUGU_LEDGERS of
+// deviations; the seed is fixed. Intervals that are a quarter shorter, or longer, are found. And over secrets anywhere
+// in the range, with a reference that takes them for its own share, the squared errors add up to less than those of
+// what was released and of the reference: by 5.4 standard errors of the difference or more in each of these four
+// worlds, so that another seed would not show it once in ten million times. make nightly simulates FUGU_LEDGERS of
 // them, in all of the worlds.
 func TestCoverage(t *testing.T) {
 	all := worlds()

@@ -10,8 +10,8 @@ import (
 )
 
 // A sum over 100 rows that is 1 more in a tenth of them, and 1 more besides in each row of a class of which there are 5
-// more under one value: its law is skewed, known exactly, and shifts by 5. Released four times, with noise of the size of
-// a quarter each, it tells what it does with that noise. By normal laws δ at ε = 2 would be less than it is; by the
+// more under one value: its law is skewed, known exactly, and shifts by 5. Released four times, with noise of the size
+// of a quarter each, it tells what it does with that noise. By normal laws δ at ε = 2 would be less than it is; by the
 // account's κ it is not.
 func TestSkewedSumsAreCounted(t *testing.T) {
 	const n, noise, epsilon, times = 100., 38., 2., 4
