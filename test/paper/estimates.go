@@ -60,14 +60,14 @@ func divided(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn, a
 	}
 	var tables [][]string
 	for i := range divisions {
-		numbered := fmt.Sprintf(`WITH numbered AS (SELECT a AS of, row_number() OVER (ORDER BY md5(a.ctid::text || ' of %d')
-			COLLATE "C") AS n FROM adult_all AS a), known AS (SELECT count(*) AS n FROM reference_whole)`, i)
+		numbered := fmt.Sprintf(`WITH numbered AS (SELECT a AS of, row_number() OVER (
+				ORDER BY md5(a.ctid::text || ' of %d') COLLATE "C") AS n FROM adult_all AS a), known AS (SELECT count(*) AS n FROM reference_whole)`, i)
 		tables = append(tables, []string{"DELETE FROM adult", "DELETE FROM adult_reference",
 			numbered + "INSERT INTO adult_reference SELECT (of).* FROM numbered, known WHERE numbered.n <= known.n",
 			numbered + "INSERT INTO adult SELECT (of).* FROM numbered, known WHERE numbered.n > known.n"})
 	}
-	title := fmt.Sprintf("The same of %d divisions of the census into reference and table, income alone; %d answers of "+
-		"each", divisions, max(1, answers/divisions))
+	title := fmt.Sprintf("The same of %d divisions of the census into reference and table, income alone; %d answers "+
+		"of each", divisions, max(1, answers/divisions))
 	err := compareAll(ctx, cluster, truth, title, onlyIncome, tables, max(1, answers/divisions))
 	return errors.Join(err, run(ctx, truth, []string{"DELETE FROM adult", "INSERT INTO adult TABLE adult_whole",
 		"DELETE FROM adult_reference", "INSERT INTO adult_reference TABLE reference_whole",
