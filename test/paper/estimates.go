@@ -61,7 +61,8 @@ func divided(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn, a
 	var tables [][]string
 	for i := range divisions {
 		numbered := fmt.Sprintf(`WITH numbered AS (SELECT a AS of, row_number() OVER (
-				ORDER BY md5(a.ctid::text || ' of %d') COLLATE "C") AS n FROM adult_all AS a), known AS (SELECT count(*) AS n FROM reference_whole)`, i)
+				ORDER BY md5(a.ctid::text || ' of %d') COLLATE "C") AS n FROM adult_all AS a),
+			known AS (SELECT count(*) AS n FROM reference_whole)`, i)
 		tables = append(tables, []string{"DELETE FROM adult", "DELETE FROM adult_reference",
 			numbered + "INSERT INTO adult_reference SELECT (of).* FROM numbered, known WHERE numbered.n <= known.n",
 			numbered + "INSERT INTO adult SELECT (of).* FROM numbered, known WHERE numbered.n > known.n"})
