@@ -192,6 +192,9 @@ func (d *draft) calibrate(ctx context.Context, rest func()) error {
 		if families, err = d.request.families(ctx, models); err != nil {
 			return err
 		}
+		if families, err = d.request.shaped(ctx, d.parts, families); err != nil {
+			return err
+		}
 	}
 
 	// A closeness is in units of its own statement; beside others, its shift says as much.
