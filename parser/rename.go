@@ -43,7 +43,7 @@ func Rename(sql string, statements []*Statement) (out Splice, ok bool) {
 	return out, err == nil && same
 }
 
-// onlyRenamed reports whether nothing is asked of Fugu but the names of twins.
+// onlyRenamed reports whether all that Fugu has to do is to name twins.
 func (s *Statement) onlyRenamed() bool {
 	return s.renamed && len(s.Cuts)+len(s.Virtual) == 0 && s.Plain == nil && s.Explain == NoExplain &&
 		s.Execute == nil &&

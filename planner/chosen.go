@@ -50,6 +50,8 @@ func (b *Bound) Chosen(ctx context.Context, q Querier, reference float64) (Chose
 	if err != nil {
 		return Chosen{}, err
 	}
+
+	// Aggregates whose arguments are written alike make one choice, which is described once.
 	texts := make([]string, len(b.cut.Aggregates))
 	for i := range texts {
 		d := b.description(reference)
@@ -63,6 +65,7 @@ func (b *Bound) Chosen(ctx context.Context, q Querier, reference float64) (Chose
 		distinct = []string{""}
 	}
 
+	// A key that is a declared column in other words may be described as that column, where this is shorter.
 	asWritten := func(k int) parser.Expr { return b.cut.Keys[k].Expr }
 	asColumn := func(k int) parser.Expr {
 		if c, ok := relabelled[k]; ok {

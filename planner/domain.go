@@ -59,6 +59,7 @@ func (b *Bound) filters(e parser.Expr) []parser.Expr {
 	own := columns(e)
 	var out []parser.Expr
 	for _, w := range b.forms.where {
+		// Conditions that are joined by AND stand or fall one by one.
 		conjuncts := []parser.Expr{w}
 		if l, ok := w.(parser.Logic); ok && l.Op == "AND" {
 			conjuncts = l.Args

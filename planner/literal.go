@@ -64,6 +64,7 @@ func (d *description) literal(e parser.Expr) float64 {
 		}
 		return characters(e.Text)
 	case parser.Param:
+		// A parameter is as long as the value that was bound to it.
 		text := d.b.given[e.Number]
 		if d.spelled {
 			return paramBits + characters(text)

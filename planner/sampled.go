@@ -45,6 +45,7 @@ func function(a parser.Aggregate) (aggregate.Function, *Sampled, bool) {
 		return f, nil, ok
 	}
 
+	// What is no function of sums is sampled. Its sums then only bound the argument.
 	f := aggregate.Function{Name: a.Func + "(DISTINCT)", Arguments: 1, Extensive: a.Func != "avg"}
 	f.Sums = []aggregate.Sum{aggregate.N, aggregate.X}
 	s := &Sampled{}

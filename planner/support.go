@@ -39,6 +39,7 @@ func (b *Bound) supportOf(c parser.Column, joined map[int]bool) (of []parser.Exp
 		return nil, false
 	}
 
+	// Each table is followed once: conditions may lead back to it.
 	joined[c.Rel] = true
 	for _, condition := range b.conditionsOn(b.sources.source(c.Rel)) {
 		for _, e := range others(condition, c.Rel) {

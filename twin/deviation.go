@@ -63,9 +63,6 @@ func DrawingError(told, taken int64) float64 {
 // given Ñ, if each table of the promise were as likely. It may be published, as it depends on Ñ and the law alone.
 func (d *Design) NoiseOf(noisy []int64) []float64 { return d.noise.spread(noisy) }
 
-// PerCell is how many classes each public cell has, or the table where nothing is public.
-func (d *Design) PerCell() int { return len(d.Classes) / len(d.cells) }
-
 // CountDeviation is how far a count of rows of one class is off, of which the twin told a number with noise of a
 // standard deviation. drawing is DrawingError's.
 func CountDeviation(drawing, rows, told, noise float64) Deviation {

@@ -34,6 +34,7 @@ func CheckPins(sql string) error {
 			continue
 		}
 
+		// An error has to point at the setting's name.
 		at := len(sql) - len(s.rest) - len(w.text) // of w, in bytes
 		if w.quoted {
 			at -= len(`""`)

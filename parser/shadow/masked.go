@@ -47,7 +47,9 @@ func maskedArray(roots []Root) string {
 		oids = append(oids, strconv.FormatUint(uint64(r.OID), 10))
 		names = append(names, named("n.nspname", r.Schema)+" AND "+named("c.relname", r.Name))
 	}
+
 	seeds := append([]string{"c.oid = ANY ('{" + strings.Join(oids, ",") + "}'::pg_catalog.oid[])"}, names...)
+
 	return `ARRAY(WITH RECURSIVE m(oid) AS (
 	  SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 	  WHERE ` + strings.Join(seeds, " OR ") + `

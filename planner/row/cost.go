@@ -113,6 +113,7 @@ func (t *term) numericCost(sizes []float64, longest float64) (Cost, float64) {
 		sum += s
 	}
 
+	// The second result is how many digits the value may have.
 	switch t.op {
 	case "*":
 		return 80 + Cost(.15*product(sizes)), sum
@@ -166,6 +167,7 @@ func (t *term) textCost(sizes []float64, longest float64) (Cost, float64) {
 		sum += s
 	}
 
+	// The second result is how many characters the value may have.
 	switch t.op {
 	case opCase, "COALESCE", "NULLIF", "AND", "OR", "NOT":
 		return 20 + 5*Cost(len(t.args)), longest

@@ -82,6 +82,7 @@ func (r *resolver) typed(d Description) error {
 		}
 	}
 
+	// Constants and parameters have the types of the parameters that stood for them.
 	for _, t := range r.leaves {
 		n := t.number
 		if t.kind == kParam {
