@@ -34,8 +34,8 @@ type jointTable struct {
 	alone  map[string]float64 // by secret: κ² of all answers by the noise alone; +Inf if it is not known
 }
 
-// NewJoint makes the joint account of a policy, without any answer. An error is that of a reference of which there can
-// be none.
+// NewJoint makes the joint account of a policy, without any answer. It fails for a reference that no account can be
+// made with.
 func NewJoint(loaded *dataset.Snapshot, p *policy.Policy) (*Joint, error) {
 	a := &Joint{policy: p, tables: map[string]*jointTable{}}
 	for _, t := range loaded.Tables {

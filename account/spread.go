@@ -16,8 +16,8 @@ import (
 
 // Spread is the part of a price that counts covariances.
 type Spread struct {
-	// Together is, by secret, the ε of all answers with this one, at the δ of all periods so far. Where the price of the
-	// noise covers it anyway, it is an upper bound.
+	// Together is, by secret, the ε of all answers with this one, at the δ of all periods so far. Where the price of
+	// the noise covers it anyway, it is an upper bound.
 	Together map[string]float64
 	// Added is, by secret, how much ε that adds to what the noise alone costs.
 	Added map[string]float64

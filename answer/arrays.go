@@ -14,8 +14,8 @@ import (
 	"fugu/quote"
 )
 
-// Arrays returns the parameters that take the place of the cuts: for each cut an array for each key, for each aggregate,
-// and for each figure that the statement asks for of how far an aggregate is off.
+// Arrays returns the parameters that take the place of the cuts: for each cut an array for each key, for each
+// aggregate, and for each figure that the statement asks for of how far an aggregate is off.
 func (q *Question) Arrays(ctx context.Context, a ledger.Answer) ([][]byte, error) {
 	s, err := stored(a)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 
 // scan reads protected rows for a question that has been charged, and stores what comes of it. Each scan tells a little
 // by the time that it takes, so there is no second one for the same charge. A question is scanned by one client at a
-// time. If the scan ends without an answer, because the client cancels or the database gives up, the question is charged
-// anew when it is asked again. Only if the proxy itself ended amid the scan, which no client can bring about, is the
-// question scanned again at no charge.
+// time. If the scan ends without an answer, because the client cancels or the database gives up, the question is
+// charged anew when it is asked again. Only if the proxy itself ended amid the scan, which no client can bring about,
+// is the question scanned again at no charge.
 func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	m *quote.Quote) (_ ledger.Answer, done bool, err error) {
 	leave, wait := q.desk.scanning.enter(q.Key)

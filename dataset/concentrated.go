@@ -53,7 +53,8 @@ func concentrated(p *policy.Policy, l policy.Law, spans []sensitivity.Span) (sen
 		}
 		apart = math.Max(apart, sum)
 	}
-	c, err := sensitivity.Concentrated(l.Secret, apart, radius, delta)
+	c, err := sensitivity.Concentrated(l.Secret, sensitivity.Tails{Apart: apart, Within: radius,
+		ButFor: l.Concentrated.ButFor})
 	if n > 1 {
 		c.Unit = unit
 	}

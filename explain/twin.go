@@ -75,7 +75,7 @@ func (c Class) line() string {
 		if c.ToldError != nil {
 			off = *c.ToldError
 		}
-		d := twin.CountDeviation(c.CountError, k, told, off)
+		d := twin.Count{Rows: k, Told: told, Noise: off, Drawing: c.CountError}.Deviation()
 		sizes, both = append(sizes, strconv.FormatFloat(k, 'f', -1, 64)), append(both, quote.Short(d.Both()))
 		drawing = append(drawing, quote.Short(d.Drawing))
 	}

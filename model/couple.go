@@ -11,8 +11,8 @@ type couple struct {
 	product     func(class int, g, h []weighted) float64
 }
 
-// bend bounds the second derivative of what the two components have in common: the covariance of one row's terms. For an
-// average and a count or sum there are two bounds, with t and without, and the lesser is taken.
+// bend bounds the second derivative of what the two components have in common: the covariance of one row's terms. For
+// an average and a count or sum there are two bounds, with t and without, and the lesser is taken.
 func (c couple) bend(shares [2][]float64, length float64) float64 {
 	v := c.less(0, shares, length)
 	product := func(class int, g, h []weighted) float64 { return c.product(class, h, g) }

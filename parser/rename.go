@@ -50,7 +50,7 @@ func (s *Statement) onlyRenamed() bool {
 		s.Show == ""
 }
 
-// plainly reports whether a statement is of the kinds in which a constant is a value, whatever it is.
+// plainly reports whether a statement has one of the kinds in which every constant is a value.
 func plainly(root *pg.Node) bool {
 	switch root.GetNode().(type) {
 	case *pg.Node_SelectStmt, *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_MergeStmt:

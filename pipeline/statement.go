@@ -122,7 +122,7 @@ func (s *statement) again(ctx context.Context) error {
 	if next.text != s.text || next.params != s.params || !slices.Equal(next.ParamTypes(), s.ParamTypes()) {
 		return changed
 	}
-	if err := s.session.allowed(next.template); err != nil {
+	if err := s.session.checkAllowed(next.template); err != nil {
 		return err
 	}
 	start := s.start // it is of a text that may have held others before it

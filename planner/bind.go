@@ -59,8 +59,8 @@ func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	return b, err
 }
 
-// withoutParameters puts the values of the parameters into the cut: every expression in the one form that equal questions share, and in which no row
-// can make it fail; equal aggregates are one.
+// withoutParameters puts the values of the parameters into the cut: every expression in the one form that equal
+// questions share, and in which no row can make it fail; equal aggregates are one.
 func (c *Cut) withoutParameters(ctx context.Context, q Querier, values [][]byte) (*Bound, error) {
 	params := make([]Value, len(values))
 	for i, v := range values {

@@ -8,7 +8,7 @@ import (
 	"fugu/sqlstate"
 )
 
-// calendar is that of a column, if it has one.
+// calendar returns the calendar of a column, if it has one.
 func (b *Bound) calendar(c parser.Column) (Calendar, bool) {
 	t := b.sources.tables[c.Rel]
 	if t == nil {

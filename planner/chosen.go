@@ -222,8 +222,8 @@ func (d *description) one(e parser.Expr, sorts bool, write func()) {
 	}
 }
 
-// root writes an expression, unless it is a protected column as it is, of which look takes notice. sorts is that of
-// written.
+// root writes an expression. A protected column as it is costs nothing: look is told of it instead. sorts has the
+// meaning that it has in written.
 func (d *description) root(e parser.Expr, sorts bool, look func(*description, parser.Column)) {
 	switch e := kept(e).(type) {
 	case parser.Column:
@@ -243,8 +243,8 @@ func (d *description) root(e parser.Expr, sorts bool, look func(*description, pa
 	}
 }
 
-// argument writes what an aggregate is of. Rows in which a column is 0 or NULL add nothing to its sum: of a sum,
-// nothing else tells them apart, however they were chosen.
+// argument writes the argument of an aggregate. Rows in which a column is 0 or NULL add nothing to its sum, and a sum
+// tells nothing else about them, however they were chosen.
 func (d *description) argument(a parser.Aggregate, e parser.Expr) {
 	switch {
 	case a.Distinct:

@@ -12,8 +12,8 @@ import (
 	"fugu/planner/row"
 )
 
-// Sampled is an aggregate that is no function of sums: PostgreSQL evaluates it, and its model is of the distribution of
-// its argument in the classes of a secret.
+// Sampled is an aggregate that is no function of sums. PostgreSQL evaluates it, and it is modelled by the distribution
+// of its argument in the classes of a secret.
 type Sampled struct {
 	Kind     Kind
 	Fraction float64 // of a percentile

@@ -121,7 +121,7 @@ func (b *Bound) into(all few, i, set int, keys []int) float64 {
 // few are sets of expressions whose values are sorted.
 type few [][]parser.Expr
 
-// add takes in a set, unless it is part of another, and in place of those that are part of it.
+// add takes in a set, unless another holds it, and drops those that it holds.
 func (f *few) add(of []parser.Expr) {
 	if f.covers(of) {
 		return

@@ -125,8 +125,8 @@ func (r *Request) Nominal() map[string]privacy.Loss {
 	return losses
 }
 
-// constantValues returns the components whose value follows from the policy and the statement, whatever the tables hold.
-// They are no part of F, where a constant would only be one more thing to hide.
+// constantValues returns the components whose value follows from the policy and the statement, whatever the tables
+// hold. They are no part of F, where a constant would only be one more thing to hide.
 func constantValues(c *planner.Bound) map[model.Component]planner.Value {
 	out := map[model.Component]planner.Value{}
 	for cell := range c.Cells {

@@ -130,8 +130,8 @@ func (s *session) reinterpret(st Statement) (Statement, error) {
 	return statements[0], nil
 }
 
-// compute lets the engine answer. A transaction that had failed at the last ReadyForQuery may have been ended since by a
-// ROLLBACK. Only the server knows: it is asked first, and refuses if the transaction is still failed, so that what
+// compute lets the engine answer. A transaction that had failed at the last ReadyForQuery may have been ended since by
+// a ROLLBACK. Only the server knows: it is asked first, and refuses if the transaction is still failed, so that what
 // cannot run costs nothing.
 func (s *session) compute(st Statement, formats []int16, values [][]byte) (Bound, error) {
 	if !st.Ordinary() && s.exchange.transaction() == statusFailed {
@@ -151,8 +151,8 @@ func (s *session) compute(st Statement, formats []int16, values [][]byte) (Bound
 	return bound, s.canceled(ctx, err)
 }
 
-// recall returns an answer that the engine remembers, and whether it remembers one. Such an answer costs nothing, so the
-// server need not say first that the statement can run, as it must before anything is charged. While replies are
+// recall returns an answer that the engine remembers, and whether it remembers one. Such an answer costs nothing, so
+// the server need not say first that the statement can run, as it must before anything is charged. While replies are
 // outstanding nothing is recalled, since they could change what the answer is.
 func (s *session) recall(st Statement, formats []int16, values [][]byte) (Bound, bool) {
 	r, ok := st.(Recaller)

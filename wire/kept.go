@@ -113,9 +113,6 @@ func (s *session) naming(name string, st Statement, parse []byte, scrub bool) fu
 	}
 }
 
-// leaving is naming for what a script leaves on the guest under no name.
-func (s *session) leaving() func(ending) { return s.naming("", remnant, nil, false) }
-
 // ordinary is naming for an ordinary statement, whose Parse was read last.
 func (s *session) ordinary(name []byte) func(ending) {
 	if s.pool == nil {

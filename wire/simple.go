@@ -59,7 +59,8 @@ func (s *session) query(body []byte) error {
 
 // script runs the statements of a Query through the extended protocol, as one implicit transaction: what the client
 // sees is what a simple Query shows. The last reply is ReadyForQuery, so that the client's next message finds nothing
-// outstanding, and PostgreSQL has nothing to send behind it. interpret is called for each statement when its turn comes.
+// outstanding, and PostgreSQL has nothing to send behind it. interpret is called for each statement when its turn
+// comes.
 func (s *session) script(statements []Statement, interpret func(Statement) (Statement, error)) error {
 	for i, st := range statements {
 		st, err := interpret(st)

@@ -95,7 +95,8 @@ func groupsOf(c console.Class) (out []console.Group) {
 			if n > c.Told/2 {
 				break
 			}
-			d := twin.CountDeviation(off, float64(n), float64(c.Told), max(0, c.ToldError))
+			d := twin.Count{Rows: float64(n), Told: float64(c.Told), Noise: max(0, c.ToldError),
+				Drawing: off}.Deviation()
 			out = append(out, console.Group{Class: c.Name, Rows: n, Drawing: d.Drawing, Both: d.Both()})
 		}
 	}

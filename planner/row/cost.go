@@ -160,7 +160,7 @@ func (t *term) castCost(size float64) (Cost, float64) {
 	return 20, size
 }
 
-// textCost: functions go through their text once, but for what is said here.
+// textCost is the cost of functions of text. They go through it once, unless there is a line for them here.
 func (t *term) textCost(sizes []float64, longest float64) (Cost, float64) {
 	sum := 0.0
 	for _, s := range sizes {

@@ -136,9 +136,9 @@ func (t *term) String() string {
 	return key
 }
 
-// expr turns t into an expression of the parser's. What chooses among values keeps its shape, for those who follow where
-// values come from, and so does what has few values whatever its operands are, and an equality of two values of one
-// class that are compared without a conversion.
+// expr turns t into an expression of the parser's. What chooses among values keeps its shape, for those who follow
+// where values come from, and so does what has few values whatever its operands are, and an equality of two values of
+// one class that are compared without a conversion.
 func (t *term) expr() parser.Expr {
 	exprs := func(ts []*term) []parser.Expr {
 		out := make([]parser.Expr, len(ts))

@@ -85,7 +85,8 @@ func (c Cost) Delta(epsilon float64, laplace []float64, failure float64) (float6
 		return 1, errors.New("joint: a cost that is negative or not a number")
 	}
 
-	// A share of the noise is set aside for what differs in the covariances. Any share gives a bound: the least is taken.
+	// A share of the noise is set aside for what differs in the covariances. Any share gives a bound: the least is
+	// taken.
 	best := 1.0
 	if c.Kappa2 == 0 && c.G == 0 && floats.Sum(laplace) <= epsilon {
 		best = 0

@@ -73,8 +73,9 @@ func isValue(column string, v policy.Value) string {
 	return parser.QuoteIdent(column) + " = " + parser.QuoteLiteral(v.Text)
 }
 
-// Conditions returns the classes of a spec by their names, each with the condition that its rows fulfil. It returns none
-// if these columns alone do not tell the class of a row, because other columns or another table are needed as well.
+// Conditions returns the classes of a spec by their names, each with the condition that its rows fulfil. It returns
+// none if these columns alone do not tell the class of a row, because other columns or another table are needed as
+// well.
 func Conditions(spec twin.Spec, columns []string) ([]parser.Class, error) {
 	classes, err := spec.Classes()
 	if err != nil {
