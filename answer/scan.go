@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"fugu/account"
 	"fugu/explain"
@@ -17,23 +16,23 @@ import (
 )
 
 // scan reads protected rows for a question that has been charged, and stores what comes of it. Each scan tells a little
-// by the time that it takes, so there is no second one for the same charge: one question is scanned once at a time, and
-// what ends without an answer, because the client cancels or the database gives up, is charged anew when it is asked
-// again.
+// by the time that it takes, so there is no second one for the same charge: of all proxies one at a time scans for a
+// question, and what ends without an answer, because the client cancels or the database gives up, is charged anew when
+// it is asked again.
 //
 // It is scanned again at no charge where a proxy ended amid its scan, which no client can bring about.
 func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	m *quote.Quote) (_ ledger.Answer, done bool, err error) {
-	leave, wait := q.desk.scanning.enter(q.Key)
-	if leave == nil {
-		select {
-		case <-wait:
-			return ledger.Answer{}, false, nil
-		case <-ctx.Done():
-			return ledger.Answer{}, false, sqlstate.Canceled(ctx.Err())
-		}
+	release, err := q.desk.Ledger.Claim(ctx, q.Key)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ledger.Answer{}, false, sqlstate.Canceled(ctx.Err())
+	case err != nil:
+		return ledger.Answer{}, false, account.Error(err)
+	case release == nil:
+		return ledger.Answer{}, false, nil
 	}
-	defer leave()
+	defer release()
 
 	// Another may have answered, or given up, since this one looked.
 	now, ok, err := q.desk.Ledger.Find(ctx, q.Key, q.Scopes()...)
@@ -154,32 +153,6 @@ func (q *Question) abandon(ctx context.Context, a ledger.Answer) error {
 		return account.Error(err)
 	}
 	return nil
-}
-
-// scanning are the questions that this process is reading rows for.
-type scanning struct {
-	mu      sync.Mutex
-	running map[ledger.Key]chan struct{}
-}
-
-// enter makes the caller the one who scans for the key, until leave; nil: another does, until wait is closed.
-func (s *scanning) enter(key ledger.Key) (leave func(), wait <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if running, ok := s.running[key]; ok {
-		return nil, running
-	}
-	if s.running == nil {
-		s.running = map[ledger.Key]chan struct{}{}
-	}
-	mine := make(chan struct{})
-	s.running[key] = mine
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.running, key)
-		close(mine)
-	}, nil
 }
 
 // late is the order in which a test can have it: rows first, and then the price.

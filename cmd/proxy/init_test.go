@@ -31,14 +31,10 @@ func shop(t *testing.T, database string) (c *pgcluster.Cluster, owner string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables, _, ok := strings.Cut(string(schema), "CREATE ROLE fugu_guest")
-	if !ok {
-		t.Fatal("schema.sql has no roles any more")
-	}
 	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE "+database); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Exec(t.Context(), database, tables); err != nil {
+	if err := c.Exec(t.Context(), database, string(schema)); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), c.Tool("psql"), "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-f",
