@@ -9,9 +9,9 @@ import (
 
 // OnServer has claims as advisory locks of one session of PostgreSQL, in the database that the connector leads to.
 //
-// Guests may have a session in the same database, and with it the same locks at hand: so their numbers hang on root,
-// a subselect of what nobody else may read. They see the locks while they are held, which is from a charge to a point of
-// the public grid of times, as the client itself sees it.
+// Guests may have a session in the same database, and with it the same locks at hand: so their numbers depend on root,
+// a subselect of what nobody else may read. Guests see the locks while they are held, which is from a charge to a point
+// of the public grid of times, as the client itself sees it.
 func OnServer(c driver.Connector, root string) Among {
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(1) // the locks are the session's
