@@ -88,7 +88,7 @@ func lock(path string) (*os.File, error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, errors.New("another server uses it")
+			return nil, errors.New("another server uses it: stop that one, or have it hand over (SIGUSR2)")
 		}
 		return nil, fmt.Errorf("locking %s: %w", f.Name(), err)
 	}

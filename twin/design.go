@@ -176,8 +176,8 @@ func (d *Design) fits(counts []int64) error {
 		switch {
 		case totals[i] == cell.Rows:
 		case d.public == nil:
-			return fmt.Errorf("the classes have %d rows, and the policy says that the table has %d: write rows: %[1]d, "+
-				"if everybody may know it", totals[i], d.Rows)
+			return fmt.Errorf("the classes have %d rows, and the policy says that the table has %d: write rows: "+
+				"%[1]d, if everybody may know it", totals[i], d.Rows)
 		default:
 			return fmt.Errorf("%d rows have %s, and the policy says that everybody knows of %d",
 				totals[i], d.public.name(cell), cell.Rows)

@@ -23,12 +23,13 @@ func advise(err error) string {
 	var network *net.OpError
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return "another process has that address (ss -ltnp shows which): stop it, or write another port after listen:"
+		return "another process has that address (ss -ltnp shows which): stop it, or write another port after " +
+			"listen:"
 	case errors.As(err, &network) && network.Op == "listen":
 		return "write an address of this machine after listen:, such as 127.0.0.1:6432"
 	case errors.As(err, &network) && network.Op == "dial":
-		return "nothing answers there: is PostgreSQL running (pg_lsclusters shows it on Debian), and are host and port " +
-			"in the URL those of it?"
+		return "nothing answers there: is PostgreSQL running (pg_lsclusters shows it on Debian), and are host and " +
+			"port in the URL those of it?"
 	}
 	return ""
 }

@@ -132,7 +132,8 @@ func TestReadmeSession(t *testing.T) {
 	}
 	admin, owner := c.DSN("postgres", "postgres"), c.DSN("me", "marketplace")
 	s.typed = append(s.typed, "make build", "test -x bin/fugu", "sudo apt-get install postgresql", "true",
-		"sudo -u postgres psql", "psql '"+admin+"'", "LOGIN PASSWORD", "LOGIN PASSWORD", "postgres://me:change-me@127.0.0.1/marketplace", "'"+owner+"'",
+		"sudo -u postgres psql", "psql '"+admin+"'", "LOGIN PASSWORD", "LOGIN PASSWORD",
+		"postgres://me:change-me@127.0.0.1/marketplace", "'"+owner+"'",
 		`psql "$DATABASE_URL" -q1`, fmt.Sprintf(`PGOPTIONS="-c marketplace.orders=%d" psql "$DATABASE_URL" -q1`,
 			marketOrders),
 		"-analyst alice", "-analyst alice -listen 127.0.0.1:0 -roles fugu_shop",

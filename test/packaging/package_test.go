@@ -57,6 +57,7 @@ func TestPackage(t *testing.T) {
 		t.Skip("it is compiled twice: make nightly and make package-test do")
 	}
 	base := t.TempDir()
+	_ = os.Unsetenv(nightly.Asked) // fugu takes each variable of FUGU_ for a key of its configuration
 
 	// What packs is the same program twice: it compiles nothing that is in the package, so that it is compiled once.
 	packer := filepath.Join(base, "nfpm")
