@@ -52,6 +52,7 @@ func NewJoint(loaded *dataset.Snapshot, p *policy.Policy) (*Joint, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the joint account of %s: %w", t.Table, err)
 		}
+		account.CountShapes(float64(p.Privacy.Budget.Epsilon))
 		a.tables[t.Table.String()] = &jointTable{account, t.Places.Digest, alone}
 	}
 	return a, nil

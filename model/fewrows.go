@@ -11,7 +11,7 @@ import "math"
 // Of a handful of rows that is too little on either side:
 //
 //   - v is small by chance, and 0 of a single row. By the rows of all groups the variance is σ²; v is taken for a draw
-//     about it, worth as much as ν = 8 rows. Given k rows the variance then has an inverse χ² law with ν + k - 1
+//     about it, worth as much as ν = 4 rows. Given k rows the variance then has an inverse χ² law with ν + k - 1
 //     degrees of freedom and the mean (ν σ² + k v)/(ν + k - 3) [Gelman et al., "Bayesian Data Analysis", section 3.3].
 //   - the number of rows is a Poisson one, and the mean of 1/N over N ≥ 1 is more than 1/λ: 1.30 times of three rows.
 func (p *Path) FewRows(x float64) []float64 {
@@ -79,8 +79,10 @@ func (p *Path) groupRows(k Component, x float64) (g groupRows, ok bool) {
 	return groupRows{math.Max(0, squares/here), here * here / error, p.m.rows() * here}, true
 }
 
-// likeness is how many rows' worth it is that groups vary alike.
-const likeness = 8
+// likeness is how many rows' worth it is that groups vary alike. Of the census' averages by age and by country fewer
+// intervals hold with 8 where the reference has seven rows or less (.92 of schooling by age, .89 of hours), and .95 and
+// .92 with 4; of larger groups it makes no difference.
+const likeness = 4
 
 // missed is the variance beyond the delta method's, where rows of all groups vary by pooled.
 func (g groupRows) missed(pooled float64) float64 {

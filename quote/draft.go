@@ -197,6 +197,9 @@ func (d *draft) calibrate(ctx context.Context, rest func()) error {
 		if families, err = d.request.families(ctx, models); err != nil {
 			return err
 		}
+		if families, err = d.request.shaped(ctx, d.parts, families); err != nil {
+			return err
+		}
 	}
 
 	// How close samples are is measured in units of their own statement; beside others, the shift says as much.

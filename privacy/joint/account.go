@@ -36,6 +36,7 @@ type Account struct {
 	first    []int     // component of each release
 	noise    []float64 // of all components
 	rounding float64   // Σ κ²
+	epsilon  float64   // up to which shapes are counted; 0: all is taken for normal
 	version  int
 }
 
@@ -57,6 +58,10 @@ func New(sample Sample, secrets []Secret) (*Account, error) {
 	}
 	return a, nil
 }
+
+// CountShapes has the account count what the rows that both tables share are besides normal, for every ε up to that of
+// all releases together. It is for an account without releases.
+func (a *Account) CountShapes(epsilon float64) { a.epsilon = epsilon }
 
 func (a *Account) secret(name string) *moments {
 	for _, s := range a.secrets {
@@ -156,7 +161,9 @@ func (a *Account) Trial(r Release) (*Trial, error) {
 		c, err := m.pairs[j].charge(t.of[i].covariances, max(1, processors()/len(tasks)))
 		if err != nil {
 			errs[n] = fmt.Errorf("joint: secret %q: %w", m.Name, err)
+			return
 		}
+		c.kappa = a.skewedKappa(m, m.pairs[j], c, r)
 		t.of[i].charges[j] = c
 	})
 
@@ -212,7 +219,7 @@ func (t *Trial) Cost(secret string) Cost {
 		aside, rounding := m.aside+k*k, t.account.rounding+t.release.Rounding*t.release.Rounding
 		var worst Cost
 		for j, c := range t.of[i].charges {
-			worst = worst.max(newCost(c.kappa2, c.least, len(c.scale)+t.account.Components(), aside, rounding,
+			worst = worst.max(newCost(c.kappa, c.least, len(c.scale)+t.account.Components(), aside, rounding,
 				m.pairs[j].bend, c.differences))
 		}
 		return worst
@@ -266,7 +273,7 @@ func (a *Account) Cost(secret string) Cost {
 	}
 	var worst Cost
 	for _, p := range m.pairs {
-		worst = worst.max(newCost(p.kappa2, p.least, len(a.noise), m.aside, a.rounding, p.bend, p.differences))
+		worst = worst.max(newCost(p.kappa, p.least, len(a.noise), m.aside, a.rounding, p.bend, p.differences))
 	}
 	return worst
 }

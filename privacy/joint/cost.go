@@ -36,13 +36,13 @@ func wrong(size int, least float64) float64 { return 1e-9 + 8*float64(size)*0x1p
 const tolerable = .01
 
 // newCost puts the parts of a pair together, rounded up.
-func newCost(kappa2, least float64, size int, aside, rounding, bend float64, d differences) Cost {
+func newCost(kappa, least float64, size int, aside, rounding, bend float64, d differences) Cost {
 	c := Cost{Bend: bend}
 	if size == 0 {
 		return c
 	}
 	up := 1 + wrong(size, least)
-	k := math.Sqrt(kappa2*up/(1-setAside)) + math.Sqrt(aside/(1-setAside))
+	k := kappa*math.Sqrt(up/(1-setAside)) + math.Sqrt(aside/(1-setAside))
 	c.Kappa2 = k*k + rounding/setAside
 	for end, square := range d.square {
 		sums := d.rows[end]

@@ -16,6 +16,7 @@ type pair struct {
 	scale  []float64 // the roots of S's diagonal
 	white  []float64 // L⁻¹Delta
 	kappa2 float64   // its square
+	kappa  float64   // its length, and what the shape of the rows' sum adds to it
 	least  float64   // a lower bound on the eigenvalues of S in units of scale
 	differences
 }
@@ -33,6 +34,7 @@ type charge struct {
 	scale  []float64
 	white  []float64
 	kappa2 float64
+	kappa  float64
 	least  float64
 	differences
 }
@@ -230,5 +232,5 @@ func (p *pair) commit(c *charge) {
 	p.factor.rows = append(p.factor.rows, c.factor...)
 	p.scale = append(p.scale, c.scale...)
 	p.white = append(p.white, c.white...)
-	p.kappa2, p.least, p.differences = c.kappa2, c.least, c.differences
+	p.kappa2, p.kappa, p.least, p.differences = c.kappa2, c.kappa, c.least, c.differences
 }

@@ -122,6 +122,18 @@ func (t *Terms) Width() int { return t.width }
 // Rows is the number of rows of the reference.
 func (t *Terms) Rows() int { return t.rows }
 
+// Combined returns what each row of the reference adds to the sum of the components with these weights.
+func (t *Terms) Combined(weights []float64) []float64 {
+	out := make([]float64, t.rows)
+	t.combine(weights, out)
+	return out
+}
+
+// combine adds it to a number for each row.
+func (t *Terms) combine(weights, out []float64) {
+	t.each(func(row, component int, value float64) { out[row] += weights[component] * value })
+}
+
 // each calls f for every row's part of every component: what is not 0, and once for each group that adds to it.
 func (t *Terms) each(f func(row, component int, value float64)) {
 	for _, g := range t.groups {
