@@ -24,7 +24,8 @@ const step = 1.25
 // three times, for processors that are slower or shared: what such a statement could tell by its time is more, too.
 const everyday = 1000
 
-// first is the first point at which the answer may leave: of the policy, the text and the configuration alone.
+// first returns the first point at which the answer may leave. It depends on the policy, the text and the configuration
+// alone.
 func (q *Question) first() time.Duration {
 	rows := 0.0
 	for _, c := range q.Request.Cuts {
@@ -35,7 +36,7 @@ func (q *Question) first() time.Duration {
 	return max(q.desk.Grid, time.Duration(math.Min(rows, float64(time.Hour))))
 }
 
-// point is the first point of the grid that is not before elapsed.
+// point returns the first point of the grid that is not before elapsed.
 func point(first, elapsed time.Duration) time.Duration {
 	for p := first; ; p = time.Duration(float64(p) * step) {
 		if p >= elapsed {
@@ -49,7 +50,7 @@ func point(first, elapsed time.Duration) time.Duration {
 // it is stopped or dropped, and as long again is what stopping it may take before the client is told. It is told at a
 // point of a grid of its own, and either way it costs the reader its connection.
 
-// reading is a time in which rows are read, from its start on.
+// reading is the time in which rows are read.
 type reading struct {
 	question *Question
 	client   context.Context
@@ -94,8 +95,8 @@ func (r *reading) cancel() {
 // stops is when a reading ends that the client has given up.
 func (r *reading) stops() time.Time { return r.canceled.Load().Add(r.grid()) }
 
-// wait returns at the next point of the grid since the reading began. An error is the client's: it has cancelled
-// meanwhile, and then it returns when the reading ends.
+// wait returns at the next point of the grid, counted from the beginning of the reading. It returns an error if the
+// client has cancelled meanwhile, and then when a reading that is cancelled ends.
 func (r *reading) wait() error {
 	if r.grid() == 0 {
 		return nil

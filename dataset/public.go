@@ -27,6 +27,7 @@ func (s *Snapshot) loadPublic(ctx context.Context, reader *upstream.Reader) erro
 				return err
 			}
 		}
+
 		for _, pub := range p.Public {
 			if ours, err := margin.OfTwin(p, pub); err != nil {
 				return err
@@ -38,6 +39,8 @@ func (s *Snapshot) loadPublic(ctx context.Context, reader *upstream.Reader) erro
 			}
 		}
 	}
+
+	// What is public must not tell which value a secret has.
 	for _, t := range s.Tables {
 		if t.Public == nil || t.Table.Reference == "" {
 			continue

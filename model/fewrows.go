@@ -35,6 +35,7 @@ func (p *Path) FewRows(x float64) []float64 {
 		pooled[at].degrees += math.Max(0, g.rows-1)
 	}
 
+	// A group's own variance is shrunk towards that of all groups.
 	for i, k := range p.m.Components {
 		all := pooled[[2]int{k.Aggregate, p.m.cut.Cells[k.Cell].Set}]
 		if seen[i].rows > 0 && all.degrees > 0 {
@@ -59,6 +60,8 @@ func (p *Path) groupRows(k Component, x float64) (g groupRows, ok bool) {
 	}
 	one := []weighted{{count, 1}}
 	around := []weighted{{sum, 1}, {count, -p.m.value(k, p.expected(x))}}
+
+	// The residual is measured around the mean of the group, in the rows of each class.
 	here, squares, error := 0., 0., 0.
 	for c, share := range p.shares(x) {
 		mean := p.c.mean[c][count]
@@ -69,6 +72,7 @@ func (p *Path) groupRows(k Component, x float64) (g groupRows, ok bool) {
 		squares += share * p.c.product(c, p.m.terms, around, around)
 		error += share * share * mean / p.c.Size[c]
 	}
+
 	if !(here > 0 && error > 0) || math.IsNaN(squares) {
 		return g, false
 	}

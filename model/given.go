@@ -335,6 +335,7 @@ func (g *Given) leverage(k *known, t, width float64) float64 {
 		}
 	}
 
+	// Both the weights and how they change with the secret are estimates.
 	out := 1.0
 	for _, v := range [][]float64{a, slope} {
 		for _, most := range g.public.mostOf(v) {

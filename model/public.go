@@ -165,6 +165,7 @@ func (p *Public) varying(psi Psi, k *known, low, high seen) (kept [][]float64, e
 		}
 	}
 
+	// In their common directions the statistics vary one by one.
 	both := mat.NewSymDense(m, nil)
 	for i := range m {
 		for j := range i + 1 {
@@ -177,6 +178,7 @@ func (p *Public) varying(psi Psi, k *known, low, high seen) (kept [][]float64, e
 		return nil, err
 	}
 
+	// A combination that cannot vary says something for sure, which must hold at both ends.
 	for i, l := range values {
 		v := mat.Col(nil, i, vectors)
 		size := 0.0

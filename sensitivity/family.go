@@ -158,6 +158,7 @@ func (c Covariance) Plus(w float64, d Covariance) Covariance {
 		}
 	}
 
+	// What is not in blocks is kept as terms, and not multiplied out.
 	out.Low = append(out.Low, c.Low...)
 	for _, t := range d.Low {
 		out.Low = append(out.Low, RankOne{w * t.Weight, t.Vector})
@@ -234,6 +235,7 @@ func (c Covariance) Whole() Covariance {
 		base += b.Size
 	}
 
+	// Low-rank terms and single entries can join any two components.
 	for _, t := range c.Low {
 		for i, v := range t.Vector {
 			for j, w := range t.Vector {

@@ -78,6 +78,7 @@ func (a *Account) Components() int { return len(a.noise) }
 // ErrFull says that an account has no room for a release.
 var ErrFull = errors.New("the joint account of this dataset is full")
 
+// check says what of a release does not fit the account.
 func (a *Account) check(r Release) error {
 	switch {
 	case r.Terms == nil || r.Terms.rows != a.rows:
@@ -91,6 +92,7 @@ func (a *Account) check(r Release) error {
 		return fmt.Errorf("a rounding of %g", r.Rounding)
 	}
 
+	// Outside of these bounds the sums of squares would overflow, or lose all their digits.
 	for _, n := range r.Noise {
 		if !(n > 1/largest) || n > largest {
 			return fmt.Errorf("noise of variance %g", n)
@@ -141,6 +143,8 @@ func (a *Account) Trial(r Release) (*Trial, error) {
 		return nil, fmt.Errorf("joint: %w", err)
 	}
 	t := &Trial{account: a, version: a.version, release: r}
+
+	// Every pair of every secret is computed by itself, as many at a time as there are processors.
 	type task struct{ secret, pair int }
 	var tasks []task
 	for i, m := range a.secrets {
@@ -189,11 +193,14 @@ func (a *Account) covariances(m *moments, r Release) *covariances {
 		}
 	})
 
+	// So far these are sums over the classes' rows.
 	for c, n := range m.rows {
 		if n > 0 {
 			floats.Scale(1/n, x.mean[c])
 		}
 	}
+
+	// The new components vary together with each other, and with all that are in the account.
 	cross := r.Terms.crossing(m.class, classes)
 	x.corner = newSums(width, width, classes)
 	cross.products(r.Terms, 0, x.corner)
@@ -226,6 +233,7 @@ func (t *Trial) Commit() error {
 	if t.version != a.version {
 		return errors.New("joint: the account has changed since this trial")
 	}
+
 	for i, m := range a.secrets {
 		x := t.of[i].covariances
 		for c := range m.mean {
@@ -239,6 +247,7 @@ func (t *Trial) Commit() error {
 		}
 	}
 
+	// The next release is tried beside these components.
 	a.stack = append(a.stack, t.release.Terms)
 	a.first = append(a.first, len(a.noise))
 	a.noise = append(a.noise, t.release.Noise...)

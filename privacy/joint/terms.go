@@ -48,6 +48,7 @@ func NewTerms(rows, width int, groups []Group) (*Terms, error) {
 		return nil, fmt.Errorf("terms of %d components: 1 to %d can be", width, MaxComponents)
 	}
 
+	// How large they are is known before anything is copied.
 	t := &Terms{rows: rows, width: width}
 	entries := 0
 	for _, g := range groups {
@@ -78,6 +79,7 @@ func checked(rows, width int, g Group) (Group, error) {
 		}
 	}
 
+	// What the caller does with the group afterwards changes nothing here.
 	out := Group{Cells: append([]int16(nil), g.Cells...)}
 	for _, col := range g.Columns {
 		switch {
