@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/otel"
 
@@ -94,5 +95,31 @@ func TestRefused(t *testing.T) {
 	}
 	if n := strings.Count(text.String(), "traces could not be sent"); n != 1 {
 		t.Errorf("%d complaints:\n%s", n, text.String())
+	}
+}
+
+// A collector that is busy is asked again, and one that refuses is not.
+func TestRetry(t *testing.T) {
+	for _, c := range []struct {
+		statuses []int // of its answers; then it takes what comes
+		posts    int
+		lost     bool
+	}{
+		{nil, 1, false},
+		{[]int{http.StatusServiceUnavailable, http.StatusTooManyRequests}, 3, false},
+		{[]int{http.StatusBadRequest}, 1, true},
+	} {
+		posts := 0
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if posts++; posts <= len(c.statuses) {
+				w.WriteHeader(c.statuses[posts-1])
+			}
+		}))
+		client := newClient(s.URL)
+		client.first = time.Millisecond
+		if err := client.UploadTraces(t.Context(), nil); (err != nil) != c.lost || posts != c.posts {
+			t.Errorf("a collector that answers %v: %d posts, %v", c.statuses, posts, err)
+		}
+		s.Close()
 	}
 }
