@@ -26,5 +26,6 @@ FUGU_LEDGERS=4000 tested -run '^TestCoverage$' ./estimate
 FUGU_NIGHTLY=1 FUGU_BROWSER=1 tested ./test/browser ./internal/site
 FUGU_NIGHTLY=1 FUGU_BROWSER=1 tested -run '^TestConsoleInABrowser$' ./cmd/proxy
 FUGU_PAIRS=50 tested ./test/integration/alike
-FUGU_PATIENT=1 tested -tags fuguhooks -race ./ledger ./pipeline ./account ./answer ./cmd/proxy ./test/integration ./twin/build ./wire
+FUGU_PATIENT=1 tested -tags fuguhooks -race ./ledger ./pipeline ./account ./answer ./cmd/proxy ./test/integration \
+  ./twin/build ./wire
 exit $status

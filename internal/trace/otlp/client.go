@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"os"
+	"strings"
 	"time"
 
 	traces "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -18,12 +23,59 @@ import (
 // brings the whole of gRPC into the program, which speaks it with nobody.
 type client struct {
 	endpoint string
+	headers  http.Header
 	http     *http.Client
 	first    time.Duration // how long the first retry waits; each after it waits twice as long
 }
 
-func newClient(endpoint string) *client {
-	return &client{endpoint: endpoint, http: &http.Client{Timeout: 10 * time.Second}, first: time.Second}
+// newClient prepares to post to the endpoint. Headers and the authority of the collector's certificate come from the
+// environment, under OpenTelemetry's names.
+func newClient(endpoint string) (*client, error) {
+	headers, err := parseHeaders(variable("HEADERS"))
+	if err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if file := variable("CERTIFICATE"); file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("reading the authority of the collector's certificate: %w", err)
+		}
+		authorities := x509.NewCertPool()
+		if !authorities.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("%s has no certificate in PEM", file)
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12}
+	}
+	return &client{endpoint: endpoint, headers: headers, first: time.Second,
+		http: &http.Client{Timeout: 10 * time.Second, Transport: transport}}, nil
+}
+
+// variable is what the environment says for traces, or else for whatever is sent by OTLP.
+func variable(name string) string {
+	if v := os.Getenv("OTEL_EXPORTER_OTLP_TRACES_" + name); v != "" {
+		return v
+	}
+	return os.Getenv("OTEL_EXPORTER_OTLP_" + name)
+}
+
+// parseHeaders reads headers as OpenTelemetry writes them: name=value, separated by commas, with values that are encoded
+// as in a URL. What is wrong is not shown, as it may be a secret.
+func parseHeaders(text string) (http.Header, error) {
+	headers := http.Header{}
+	for part := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
+		name, value, found := strings.Cut(part, "=")
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if name = strings.TrimSpace(name); !found || name == "" || err != nil {
+			return nil, errors.New("OTEL_EXPORTER_OTLP_HEADERS: write name=value, with commas between headers and % " +
+				"codes for what is special in values")
+		}
+		headers.Set(name, value)
+	}
+	return headers, nil
 }
 
 // Start implements otlptrace.Client. There is nothing to connect beforehand.
@@ -78,6 +130,7 @@ func (c *client) post(ctx context.Context, body []byte) error {
 	if err != nil {
 		return err
 	}
+	r.Header = c.headers.Clone()
 	r.Header.Set("Content-Type", "application/x-protobuf")
 	r.Header.Set("Content-Encoding", "gzip")
 	answer, err := c.http.Do(r)

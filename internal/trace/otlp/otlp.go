@@ -42,7 +42,11 @@ type Exporter struct {
 // its traces. There is one Exporter in a process, as OpenTelemetry has one place for errors in a process.
 func Open(ctx context.Context, o Options) (*Exporter, error) {
 	otel.SetErrorHandler(&complaints{log: o.Log})
-	exporter, err := otlptrace.New(ctx, newClient(o.Endpoint))
+	client, err := newClient(o.Endpoint)
+	if err != nil {
+		return nil, fmt.Errorf("preparing to send traces: %w", err)
+	}
+	exporter, err := otlptrace.New(ctx, client)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to send traces: %w", err)
 	}
