@@ -9,8 +9,8 @@ import (
 	"fugu/quote"
 )
 
-// Book charges an answer at its price, ahead of what it will be; where others were charged meanwhile that the price
-// does not count with, at a new one. charge brings it to the ledger.
+// Book charges for an answer before it is there, at price p. If others were charged meanwhile that this price does not
+// count with, it is priced anew. charge brings the charge to the ledger.
 func (b Books) Book(ctx context.Context, c ledger.Charge, q Asked, p Price,
 	charge func(context.Context, ledger.Charge) (ledger.Answer, error)) (ledger.Answer, error) {
 	if p.Covariances != nil {
@@ -28,13 +28,13 @@ func (b Books) Book(ctx context.Context, c ledger.Charge, q Asked, p Price,
 		}
 		a, err := charge(ctx, c)
 		if err == nil {
-			err = p.charged(a)
+			err = p.count(a)
 		}
 		if !errors.Is(err, ledger.ErrOvertaken) {
 			return a, err
 		}
 
-		// The next price counts with who overtook.
+		// The next price counts with the answers that were booked meanwhile.
 		before := p.after
 		if p, err = b.Price(ctx, q); err != nil {
 			return ledger.Answer{}, err
@@ -45,7 +45,7 @@ func (b Books) Book(ctx context.Context, c ledger.Charge, q Asked, p Price,
 	}
 }
 
-// Now is the charge at the price, for an answer that is there already: the order in which a test can have it.
+// Now returns the charge at the price for an answer that is there already: the wrong order, which a test can ask for.
 func (p Price) Now(c ledger.Charge, m *quote.Quote) ledger.Charge {
 	c.Losses, c.After, c.Certificates = p.Losses, p.after, certificates(m, p)
 	return c

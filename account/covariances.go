@@ -96,8 +96,8 @@ func (a *covarianceAccount) catchUp(ctx context.Context, l ledger.Ledger, epoch 
 	return nil
 }
 
-// count takes in an answer of the ledger. Of one without terms, of an older version's or another composition's, only
-// the number of its values is known: each may be anything.
+// count takes an answer of the ledger into the account. If it has no terms, because an older version or another
+// composition booked it, only its losses and the number of its values are known: each value may be anything.
 func (a *covarianceAccount) count(p ledger.Past) error {
 	// The account begins with the earliest period that has an answer.
 	if !a.any || p.Period < a.first {
@@ -147,15 +147,15 @@ func (t *covarianceTable) add(part quote.CovariancePart) {
 	}
 }
 
-// together is ε of all answers and of one part more at δ, of a secret. It need not be known better than that it is at
-// most enough.
+// together returns the ε of all answers and one more part at δ, for one secret. As soon as it is known to be at most
+// enough, it is not worked out any better.
 func (t *covarianceTable) together(part *quote.CovariancePart, stacked func() (*stackedCost, error), s joint.Secret,
 	delta, enough float64) (float64, error) {
 	kappa2, b := part.Besides(s.Name)
 	kappa2, b = t.kappa2[s.Name]+kappa2, t.besides[s.Name].Plus(b)
 	all := t.all + part.Weight + part.Beside
 
-	// By the number of values alone: that takes no account of what they are.
+	// First by the number of values alone, whatever they are.
 	unknown := joint.Cost{Kappa2: kappa2, G: math.Inf(1), Slope: math.Inf(1), Bend: quote.Bend(s)}
 	loose := unknown.Outside(all, all).Epsilon(delta, b)
 	if loose <= enough {
@@ -195,7 +195,8 @@ func (t *covarianceTable) with(ctx context.Context, db planner.Querier,
 		return nil, err
 	}
 
-	// What was charged goes in, as far as it can be certified beside the rest; then the part is tried, and not kept.
+	// What was charged goes into the stack, as far as it can be certified beside the rest. Then the part is tried, and
+	// not kept.
 	for ; len(t.waiting) > 0; t.waiting = t.waiting[1:] {
 		trial, err := t.try(&t.waiting[0])
 		if err != nil {
@@ -234,8 +235,8 @@ func (t *covarianceTable) build(ctx context.Context, db planner.Querier) error {
 	return err
 }
 
-// try returns the stack with a part; nil: it has no place there, as it is of another reference, too large, or nearly
-// what stands there already.
+// try tries a part on the stack. It returns nil if the part has no place there: it was made with another reference, is
+// too large, or is nearly what stands there already.
 func (t *covarianceTable) try(part *quote.CovariancePart) (*joint.Trial, error) {
 	if part.Terms == nil || part.Digest != t.digest || t.stack.Components()+len(part.Noise) > quote.StackedMost {
 		return nil, nil

@@ -30,13 +30,12 @@ type Joint struct {
 // jointTable is what all answers together tell of one table's secrets.
 type jointTable struct {
 	*joint.Account
-	digest string // of the reference's rows
-	// alone is κ² of all answers by the noise alone, of each secret; +Inf where it is not known
-	alone map[string]float64
+	digest string             // of the reference's rows
+	alone  map[string]float64 // by secret: κ² of all answers by the noise alone; +Inf if it is not known
 }
 
-// NewJoint makes the joint account of a policy, without any answer. An error is that of a reference of which there can
-// be none.
+// NewJoint makes the joint account of a policy, without any answer. It fails for a reference that no account can be
+// made with.
 func NewJoint(loaded *dataset.Snapshot, p *policy.Policy) (*Joint, error) {
 	a := &Joint{policy: p, tables: map[string]*jointTable{}}
 	for _, t := range loaded.Tables {
@@ -53,6 +52,7 @@ func NewJoint(loaded *dataset.Snapshot, p *policy.Policy) (*Joint, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the joint account of %s: %w", t.Table, err)
 		}
+		account.CountShapes(float64(p.Privacy.Budget.Epsilon))
 		a.tables[t.Table.String()] = &jointTable{account, t.Places.Digest, alone}
 	}
 	return a, nil
@@ -61,15 +61,15 @@ func NewJoint(loaded *dataset.Snapshot, p *policy.Policy) (*Joint, error) {
 // roundedUp is above what adding up loses.
 const roundedUp = 1 + 1e-11
 
-// with is what all answers cost with one more: no more than by the noise alone, which is what all costs where the
-// randomness of the rows is little beside it.
+// with returns what all answers and one more cost. That is never more than they cost by the noise alone, which it comes
+// close to where the randomness of the rows is small beside the noise.
 func (t *jointTable) with(trial *joint.Trial, part quote.JointPart, secret string) joint.Cost {
 	c := trial.Cost(secret)
 	c.Kappa2 = math.Min(c.Kappa2, (t.alone[secret]+part.Alone[secret])*roundedUp)
 	return c
 }
 
-// cost is what all answers cost.
+// cost returns what all answers cost.
 func (t *jointTable) cost(secret string) joint.Cost {
 	c := t.Cost(secret)
 	c.Kappa2 = math.Min(c.Kappa2, t.alone[secret]*roundedUp)

@@ -50,7 +50,8 @@ func price(t *testing.T, h *asking.House, sql string, epsilon privacy.Epsilon) a
 }
 
 // κ² of two counts by hand, from the classes' means and covariances in the reference: for the pair at each end of the
-// range, with the rows that are the same under both values, and all that is beside the direction by the noise alone.
+// range, with the rows that are the same under both values and how far from normal their sum is, and all that is beside
+// the direction by the noise alone.
 func TestJointCostByHand(t *testing.T) {
 	patient.Test(t)
 	h := newJoint(t, "optimal-gaussian")
@@ -74,7 +75,7 @@ func TestJointCostByHand(t *testing.T) {
 		mean[c], cov[c] = [3]float64{a, b}, [3]float64{a * (1 - a), b * (1 - b), both - a*b}
 	}
 	noise := func(k, l int) float64 { return m.Calibration.Noise.Covariance(k, l) }
-	most := 0.0
+	most, skewed := 0.0, 0.0
 	for _, q := range []float64{.10, .55} { // within .05 in [.10, .60]
 		s := [3]float64{noise(0, 0), noise(1, 1), noise(0, 1)}
 		var d [2]float64
@@ -84,11 +85,34 @@ func TestJointCostByHand(t *testing.T) {
 		for i := range d {
 			d[i] = fewRows * .05 * (mean[1][i] - mean[0][i])
 		}
-		most = math.Max(most, (d[0]*d[0]*s[1]-2*d[0]*d[1]*s[2]+d[1]*d[1]*s[0])/(s[0]*s[1]-s[2]*s[2]))
+		det := s[0]*s[1] - s[2]*s[2]
+		w := [2]float64{(d[0]*s[1] - d[1]*s[2]) / det, (d[1]*s[0] - d[0]*s[2]) / det}
+		kappa := math.Sqrt(w[0]*d[0] + w[1]*d[1])
+		most = math.Max(most, kappa*kappa)
+
+		// What the rows that are the same are besides normal along w: the cumulants of the four kinds of rows.
+		var third, fourth float64
+		for c, n := range [2]float64{fewRows * (1 - q - .05), fewRows * q} {
+			both := cov[c][2] + mean[c][0]*mean[c][1]
+			chances := [4]float64{1 - mean[c][0] - mean[c][1] + both, mean[c][0] - both, mean[c][1] - both, both}
+			var central [5]float64
+			for kind, p := range chances {
+				x := w[0]*(float64(kind&1)-mean[c][0]) + w[1]*(float64(kind>>1)-mean[c][1])
+				for power := range central {
+					central[power] += p * math.Pow(x, float64(power))
+				}
+			}
+			third, fourth = third+n*central[3], fourth+n*(central[4]-3*central[2]*central[2])
+		}
+		skewed = math.Max(skewed, privacy.SkewedKappa(float64(h.Policy.Privacy.Budget.Epsilon), kappa,
+			privacy.Shape{Skewness: third / math.Pow(kappa, 3), Kurtosis: fourth / math.Pow(kappa, 4)}))
 	}
 	_, account := counted(h)
 	part := m.Joint.Parts[0]
-	want := math.Sqrt(most) + part.Aside["high_income"]
+	if skewed < 1.005*math.Sqrt(most) {
+		t.Errorf("κ is %v, and %v with what is not normal: the test shows nothing", math.Sqrt(most), skewed)
+	}
+	want := skewed + part.Aside["high_income"]
 	if got := math.Sqrt(account.Cost("high_income").Kappa2); math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("κ %v, want %v", got, want)
 	}

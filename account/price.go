@@ -34,25 +34,28 @@ type Asked struct {
 	Standing ledger.Standing
 }
 
-// Price is what an answer costs, counted with the answers up to after.
+// Price is what an answer costs beside the answers that were given before it.
 type Price struct {
-	Losses  map[string]privacy.Loss
-	Reached map[string]float64 // by secret: δ of all answers together, at the dataset's ε
-	// Covariances is what they have to do with it; nil: the policy's charges do not count them.
-	Covariances *Spread
+	Losses      map[string]privacy.Loss
+	Reached     map[string]float64 // by secret: δ of all answers together, at the dataset's ε
+	Covariances *Spread            // how far covariances raise the price; nil: the policy's charges do not count them
 
-	after   *int64 // nil: whatever the others are
-	account *Joint
+	after   *int64 // the newest answer that the price counts with; nil: it does not depend on others
+	account *Joint // where the answer will be counted; nil: nowhere
 	entries map[*jointTable]entry
 }
 
-// Price is what the answer costs each secret beside all that was answered. A budget that does not cover it is an error
-// in the client's words (BudgetExhausted), and so is a history that cannot be counted (ModelUnfit).
+// Price returns what the answer costs each secret beside all that was answered. A budget that does not cover it is an
+// error that the client may see (BudgetExhausted), and so is a history that cannot be counted (ModelUnfit).
 func (b Books) Price(ctx context.Context, q Asked) (Price, error) {
 	if q.Quote.Joint == nil {
 		return b.spreadPrice(ctx, q)
 	}
+	return b.jointPrice(ctx, q)
+}
 
+// jointPrice is the price under a joint account.
+func (b Books) jointPrice(ctx context.Context, q Asked) (Price, error) {
 	// The release is tried on the account of all answers that the ledger has by now.
 	a := b.Joint[q.Request.Policy]
 	a.mu.Lock()
@@ -61,7 +64,8 @@ func (b Books) Price(ctx context.Context, q Asked) (Price, error) {
 		return Price{}, err
 	}
 
-	// The price holds up to this answer: once there is a newer one the charge is overtaken, and priced anew.
+	// The price holds while this is the newest answer. Once there is a newer one the charge is overtaken, and priced
+	// anew.
 	after := a.last
 	p := Price{Losses: map[string]privacy.Loss{}, Reached: map[string]float64{}, after: &after, account: a,
 		entries: map[*jointTable]entry{}}
@@ -70,7 +74,7 @@ func (b Books) Price(ctx context.Context, q Asked) (Price, error) {
 		return Price{}, Error(err)
 	}
 
-	// Nothing is booked yet: each table's account says of each secret what all together would tell.
+	// Nothing is booked yet: each table's account says what all answers together would tell of each secret.
 	for _, part := range q.Quote.Joint.Parts {
 		t := a.tables[part.Table]
 		trial, err := t.Trial(part.Release)
@@ -91,7 +95,7 @@ func (b Books) Price(ctx context.Context, q Asked) (Price, error) {
 	return p, nil
 }
 
-// add counts what a part costs one of its secrets, of which before was spent.
+// add counts what a part of the answer costs one of its secrets. before is what was spent of that secret's account.
 func (p *Price) add(q Asked, t *jointTable, e entry, secret string, before privacy.Loss) (err error) {
 	limit := Total(q.Request.Policy.Privacy.Budget)
 	l, now := q.Quote.Joint.Losses[secret], t.with(e.trial, e.part, secret)
@@ -110,7 +114,7 @@ func (p *Price) add(q Asked, t *jointTable, e entry, secret string, before priva
 	return nil
 }
 
-// before is what was spent of a secret's account.
+// before returns what was spent of a secret's account.
 func before(accounts []ledger.Account, secret string) privacy.Loss {
 	i := slices.IndexFunc(accounts, func(a ledger.Account) bool { return a.Secret == secret })
 	if i < 0 {
@@ -119,15 +123,15 @@ func before(accounts []ledger.Account, secret string) privacy.Loss {
 	return accounts[i].Loss
 }
 
-// charged takes a new answer into the account, if it is the next.
-func (p Price) charged(a ledger.Answer) error {
+// count takes the answer that was charged at this price into the account, if it is the next one there.
+func (p Price) count(a ledger.Answer) error {
 	if p.account == nil || !a.Fresh {
 		return nil
 	}
 	p.account.mu.Lock()
 	defer p.account.mu.Unlock()
 	if p.account.last != *p.after {
-		return nil // another has counted it from the ledger
+		return nil // another question has counted it from the ledger
 	}
 	if err := commit(p.entries); err != nil {
 		return fmt.Errorf("answer %d: %w", a.ID, err)
@@ -136,7 +140,7 @@ func (p Price) charged(a ledger.Answer) error {
 	return nil
 }
 
-// dearest is the greatest δ that all answers together reach, and of which secret.
+// dearest returns the secret of which all answers together tell most, and the δ that they reach.
 func (p Price) dearest() (secret string, delta float64) {
 	delta = -1
 	for name, d := range p.Reached {
@@ -168,16 +172,17 @@ func Covered(ctx context.Context, l ledger.Ledger, c ledger.Charge, standing led
 // Expected is what a statement would be charged, and what the accounts of its dataset say of that, for people.
 type Expected struct {
 	Losses      map[string]privacy.Loss
-	Together    string   // with all answers before it; empty: there is no joint account
-	Covariances []string // what they have to do with it
+	Together    string   // what all answers together tell, with this one; empty: there is no joint account
+	Covariances []string // how far covariances raise it
 }
 
-// Expect is the price of an answer before it is asked for; free: it costs nothing. A budget that does not cover it is
-// said in words, and is no error.
+// Expect returns the price of an answer before it is asked for; free says that it costs nothing. A budget that does not
+// cover it is told in words, and is no error.
 func (b Books) Expect(ctx context.Context, q Asked, free bool) (Expected, error) {
 	nominal := Expected{Losses: q.Quote.Calibration.Losses}
-	counted := q.Quote.Joint != nil || q.Quote.Width > 0
-	if q.Quote.Joint == nil && counted {
+	jointly := q.Quote.Joint != nil
+	counted := jointly || q.Quote.Width > 0
+	if !jointly && counted {
 		nominal.Covariances = quote.Uncertified(q.Request.Dataset, q.Request.Policy)
 	}
 	if free || !counted {
@@ -190,10 +195,10 @@ func (b Books) Expect(ctx context.Context, q Asked, free bool) (Expected, error)
 	switch {
 	case err != nil && !exhausted:
 		return Expected{}, err
-	case q.Quote.Joint == nil && exhausted:
+	case !jointly && exhausted:
 		nominal.Covariances = append(nominal.Covariances, err.Error())
 		return nominal, nil
-	case q.Quote.Joint == nil:
+	case !jointly:
 		return Expected{Losses: p.Losses, Covariances: append(p.Covariances.lines(), nominal.Covariances...)}, nil
 	case exhausted:
 		return Expected{Together: err.Error()}, nil

@@ -10,7 +10,7 @@ import (
 	"fugu/sqlstate"
 )
 
-// Shares are the limits below a budget that apply to a user; of nobody in particular there are none.
+// Shares returns the limits below a budget that apply to a user; for nobody in particular there are none.
 func Shares(b policy.Budget, user string) (out []ledger.Share) {
 	if user == "" {
 		return nil

@@ -16,24 +16,27 @@ import (
 
 // Spread is the part of a price that counts covariances.
 type Spread struct {
-	// Together is, by secret, ε of all answers with this one at the total's δ of all periods so far; at most, where
-	// less is charged for.
+	// Together is, by secret, the ε of all answers with this one, at the δ of all periods so far. Where the price of
+	// the noise covers it anyway, it is an upper bound.
 	Together map[string]float64
-	Added    map[string]float64 // likewise: what that adds to what the noise alone costs, in ε
+	// Added is, by secret, how much ε that adds to what the noise alone costs.
+	Added map[string]float64
 
 	account *covarianceAccount
-	delta   float64 // that of Together
-	former  float64 // periods that were before this one
-	beside  int     // values that are counted by their number
+	delta   float64 // at which Together holds
+	former  float64 // how many periods were before this one
+	beside  int     // how many values are counted by their number alone
 }
 
-// spreadPrice is what an answer costs where charges count covariances: what its noise alone hides, and what is lacking
-// to ε of all answers together with the covariances as they are (docs/accounting.md, Theorem 4).
+// spreadPrice is the price where charges count covariances: what the noise alone costs, and what this lacks to the ε of
+// all answers together with the covariances as they are (docs/accounting.md, Theorem 4).
 func (b Books) spreadPrice(ctx context.Context, q Asked) (Price, error) {
 	m, p := q.Quote, Price{Losses: q.Quote.Calibration.Losses}
 	if m.Spreads == nil || hook.NoCovariances {
 		return p, nil
 	}
+
+	// The answer is priced beside all those that the ledger has by now.
 	a := b.Covariances.account(q.Request.Dataset, q.Request.Policy)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -48,7 +51,7 @@ func (b Books) spreadPrice(ctx context.Context, q Asked) (Price, error) {
 		return p, err
 	}
 
-	// Each period before this one had a budget of its own, and what it tells together is worth that many.
+	// Each period had a budget of its own, so that the answers of all periods together may tell the sum of these.
 	x := &Spread{account: a, Together: map[string]float64{}, Added: map[string]float64{}}
 	if a.any {
 		x.former = float64(q.Standing.Period - a.first)
@@ -65,10 +68,12 @@ func (b Books) spreadPrice(ctx context.Context, q Asked) (Price, error) {
 	return p, nil
 }
 
-// addSpread adds what is lacking for the secrets of one table.
+// addSpread raises the losses of one table's secrets to what the covariances take.
 func (p *Price) addSpread(ctx context.Context, q Asked, part *quote.CovariancePart, accounts []ledger.Account) error {
 	limit, x := Total(q.Request.Policy.Privacy.Budget), p.Covariances
 	t := x.account.tables[part.Table]
+
+	// What all answers together cost is worked out for the first secret that needs it, and for all others with it.
 	var cost *stackedCost
 	stacked := func() (_ *stackedCost, err error) {
 		if cost == nil {
@@ -76,6 +81,7 @@ func (p *Price) addSpread(ctx context.Context, q Asked, part *quote.CovariancePa
 		}
 		return cost, err
 	}
+
 	for _, s := range t.secrets {
 		before, loss := before(accounts, s.Name), p.Losses[s.Name]
 		alone := before.Plus(loss).SpentAt(float64(limit.Delta), before.Releases())
@@ -103,11 +109,11 @@ func (p *Price) addSpread(ctx context.Context, q Asked, part *quote.CovariancePa
 	return nil
 }
 
-// lacking returns the loss with so much more that all losses together are worth epsilon at the limit's δ. Where there
-// is normal noise alone more of it is cheapest.
+// lacking raises a loss until all losses together are worth epsilon at the limit's δ: by a pure part or by a Gaussian
+// one, whichever costs less. Where all losses are Gaussian, that is a Gaussian one.
 func lacking(before, loss privacy.Loss, limit privacy.Budget, epsilon float64) privacy.Loss {
 	spent := func(l privacy.Loss) float64 { return before.Plus(l).SpentAt(float64(limit.Delta), before.Releases()) }
-	if math.IsInf(epsilon, 1) {
+	if math.IsInf(epsilon, 1) { // no budget is enough: this exceeds any
 		loss.Pure = 2 * float64(limit.Epsilon)
 		return loss
 	}
@@ -148,7 +154,7 @@ func overspread(q Asked, secret string, together, former float64) error {
 			"its values, add up; a smaller fugu.epsilon or fewer values tell less.")
 }
 
-// lines say of a price what covariances have to do with it, for people.
+// lines tells people how far covariances raise the price.
 func (x *Spread) lines() (out []string) {
 	if x == nil {
 		return nil

@@ -142,6 +142,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		gauge("fugu_load_timestamp_seconds", float64(l.At.Unix()), l.What)
 	}
 
+	// What the proxy counts itself, what it is doing now, and then what the ledger says of budgets.
 	gauge("fugu_datasets", float64(f.Datasets))
 	gauge("fugu_connections", float64(f.Connections))
 	gauge("fugu_sessions", float64(f.Sessions))

@@ -133,8 +133,11 @@ func (h *Health) State() (up map[string]bool, loaded []Reload) {
 func (h *Health) page(operator bool) (status int, text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+
+	// A check that fails makes the whole not ready; all of them are listed in any case.
 	status, head := http.StatusOK, "ready\n"
 	var b strings.Builder
+
 	line := func(what, ok string, err error, failed string) {
 		switch {
 		case err == nil:

@@ -31,6 +31,8 @@ func (t *Token) Reload() error {
 	if t == nil {
 		return nil
 	}
+
+	// A token that others can read protects nothing.
 	info, err := os.Stat(t.path)
 	if err != nil {
 		return fmt.Errorf("reading admin_token: %w", err)
@@ -38,6 +40,7 @@ func (t *Token) Reload() error {
 	if mode := info.Mode(); !mode.IsRegular() || mode.Perm()&0o077 != 0 {
 		return fmt.Errorf("reading admin_token: others may read %s (mode %04o): chmod 600 it", t.path, mode.Perm())
 	}
+
 	text, err := os.ReadFile(t.path)
 	if err != nil {
 		return fmt.Errorf("reading admin_token: %w", err)
@@ -47,6 +50,8 @@ func (t *Token) Reload() error {
 		return fmt.Errorf("reading admin_token: %s does not hold one word of %d characters or more; make one with: "+
 			"openssl rand -hex 32", t.path, leastToken)
 	}
+
+	// Requests are compared with the hash, which takes the same time for every token.
 	sum := sha256.Sum256([]byte(token))
 	t.sum.Store(&sum)
 	return nil

@@ -22,11 +22,12 @@ import (
 	"fugu/upstream"
 )
 
-// Answer is the corridor. Nothing before Charge has seen a protected row, and what comes behind it is no more than was
-// charged. Where another is answering the same, it waits for that and looks again.
+// Answer goes the whole way from the question to its answer. No protected row is seen before the charge, and what comes
+// behind it tells no more than was charged. If another client is being answered the same, it waits for that and looks
+// again.
 func (q *Question) Answer(ctx context.Context) (ledger.Answer, error) {
 	if hook.NoStored {
-		q.Key = q.once() // what is asked anew is of the same model
+		q.Key = q.freshKey() // what is asked anew is of the same model
 	}
 	for range maxPasses {
 		a, done, err := q.attempt(ctx)
@@ -41,7 +42,7 @@ func (q *Question) Answer(ctx context.Context) (ledger.Answer, error) {
 // maxPasses is how often a statement that meets others' on its way begins anew.
 const maxPasses = 100
 
-// attempt is one pass through the corridor. done: the answer is there; otherwise it is worth another pass.
+// attempt makes one pass. done says that the answer is there; without an error it is otherwise worth another pass.
 func (q *Question) attempt(ctx context.Context) (a ledger.Answer, done bool, err error) {
 	if err := account.Current(q.Request.Policy, q.standing); err != nil {
 		return ledger.Answer{}, false, err
@@ -53,12 +54,13 @@ func (q *Question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 		return found, true, failed(found)
 	}
 
+	// An answer that is pending has been paid for. For any other there may be a cheaper way than to charge for it.
 	charge := q.wanted()
-	if !found.Pending { // otherwise it has been paid for
+	if !found.Pending {
 		if a, ok, err := q.fromPast(ctx, charge); ok || err != nil {
 			return a, ok, err
 		}
-		if err := q.unlimited(ctx); err != nil {
+		if err := q.checkLimit(ctx); err != nil {
 			return ledger.Answer{}, false, err
 		}
 		if a, joined, err := q.join(ctx, charge); joined || err != nil {
@@ -77,7 +79,8 @@ func (q *Question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 		return ledger.Answer{}, false, err
 	}
 
-	// group keys alone, averages of which the model knows nothing, what the policy makes public: all of it is public
+	// Without a component there is nothing to hide: group keys alone, averages of which the model knows nothing, and
+	// what the policy makes public.
 	if m.Width == 0 {
 		bytes, err := m.Encode(mechanism.Release{}, nil)
 		return ledger.Answer{Bytes: bytes}, true, err
@@ -92,7 +95,7 @@ func (q *Question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 	return q.scan(ctx, charge, found, m)
 }
 
-// wanted is what is asked of the ledger for an answer, but for the price.
+// wanted returns the charge that the ledger is asked for, without its price.
 func (q *Question) wanted() ledger.Charge {
 	p := q.Request.Policy
 	return ledger.Charge{Key: q.Key, Dataset: p.Dataset, Epoch: q.standing.Epoch, User: q.asked.User,
@@ -100,14 +103,15 @@ func (q *Question) wanted() ledger.Charge {
 		Limit: account.Total(p.Privacy.Budget), Shares: q.shares, Renew: p.Privacy.Budget.Renew}
 }
 
-// pay charges the question at its price. The answer that it returns is charged and still to be found, if it is pending;
-// done says that it is there already. Otherwise it is worth another pass.
+// pay charges the question at its price. If the answer that it returns is pending, it was charged and is still to be
+// read; done says that it is there already. Otherwise it is worth another pass.
 func (q *Question) pay(ctx context.Context, charge ledger.Charge,
 	m *quote.Quote) (a ledger.Answer, done bool, err error) {
 	p, err := q.Price(ctx, m)
 	if err != nil {
 		return ledger.Answer{}, false, err
 	}
+
 	charge.Losses = p.Losses
 	if err := account.Covered(ctx, q.desk.Ledger, charge, q.standing); err != nil {
 		// What has used the budget up may have been this very question, asked by another at the same moment.
@@ -120,7 +124,7 @@ func (q *Question) pay(ctx context.Context, charge ledger.Charge,
 	}
 
 	if hook.ChargeLate || hook.FreeFailures {
-		a, err = q.late(ctx, charge, m, p)
+		a, err = q.chargeLate(ctx, charge, m, p)
 		return a, true, err
 	}
 	a, err = q.books().Book(ctx, charge, q.priced(m), p, q.charge)
@@ -129,7 +133,7 @@ func (q *Question) pay(ctx context.Context, charge ledger.Charge,
 
 // join charges shares for an answer that others were told before, at the price of that answer; no row is read for it.
 func (q *Question) join(ctx context.Context, c ledger.Charge) (a ledger.Answer, joined bool, err error) {
-	if len(c.Shares) == 0 { // everybody has not paid
+	if len(c.Shares) == 0 { // an answer that is everybody's would have been found already
 		return ledger.Answer{}, false, nil
 	}
 	a, ok, err := q.desk.Ledger.Find(ctx, c.Key)
@@ -139,6 +143,7 @@ func (q *Question) join(ctx context.Context, c ledger.Charge) (a ledger.Answer, 
 	if !ok {
 		return ledger.Answer{}, false, nil
 	}
+
 	c.Losses, c.Mechanism, c.Assumption, c.Answer, c.Failed = a.Losses, a.Mechanism, a.Assumption, a.Bytes, a.Failed
 	a, err = q.charge(ctx, c)
 	return a, true, err
@@ -171,7 +176,7 @@ func (q *Question) fail(ctx context.Context, c ledger.Charge, cause error) (ledg
 		return ledger.Answer{}, cause
 	}
 	if errors.Is(cause, upstream.ErrInterrupted) {
-		c.Key = q.once()
+		c.Key = q.freshKey()
 	}
 	a, err := q.charge(ctx, c)
 	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
@@ -180,13 +185,13 @@ func (q *Question) fail(ctx context.Context, c ledger.Charge, cause error) (ledg
 	return a, err
 }
 
-// once is a key that will not be asked for again.
-func (q *Question) once() ledger.Key {
+// freshKey returns a key that will not be asked for again.
+func (q *Question) freshKey() ledger.Key {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", q.Key, q.asked.User, time.Now().UnixNano()))
 	return ledger.Key(hex.EncodeToString(sum[:]))
 }
 
-// failed is the error of a stored failure.
+// failed returns the error that a stored answer stands for, if it is a failure.
 func failed(a ledger.Answer) error {
 	if a.Failed {
 		return upstream.ErrStatistics

@@ -14,8 +14,8 @@ import (
 	"fugu/quote"
 )
 
-// Arrays are the parameters that take the place of the cuts: for each cut an array for each key, for each aggregate,
-// and for each of what is asked of how far these are off.
+// Arrays returns the parameters that take the place of the cuts: for each cut an array for each key, for each
+// aggregate, and for each figure that the statement asks for of how far an aggregate is off.
 func (q *Question) Arrays(ctx context.Context, a ledger.Answer) ([][]byte, error) {
 	s, err := stored(a)
 	if err != nil {
@@ -41,18 +41,17 @@ func (q *Question) spreads() bool {
 	return slices.ContainsFunc(q.Request.Cuts, func(c *planner.Bound) bool { return len(c.Spreads) > 0 })
 }
 
-// arrays are Arrays with these values of the release's components, and, where it is asked for, the cells that say how
-// far each of them is off.
+// arrays does the work of Arrays, with these values of the release's components. cells say how far each of them is off,
+// if the statement asks for that.
 func (q *Question) arrays(a ledger.Answer, s quote.Stored, values []string, cells []ledger.Cell) ([][]byte, error) {
 	shown, err := shownOf(s, values)
 	if err != nil {
 		return nil, fmt.Errorf("the stored answer %d %w", a.ID, err)
 	}
 
+	// The stored answer has the cuts one after the other: each takes its part off the front.
 	var out [][]byte
 	index := s.Index
-
-	// The stored answer has the cuts one after the other: each takes its part off the front.
 	for _, c := range q.Request.Cuts {
 		n := len(c.Cells) * len(c.Aggregates)
 		if len(shown) < n {
@@ -74,7 +73,7 @@ func (q *Question) arrays(a ledger.Answer, s quote.Stored, values []string, cell
 	return out, nil
 }
 
-// errMisfit is of an answer that is another statement's.
+// errMisfit says that a stored answer is another statement's.
 var errMisfit = errors.New("does not fit the statement")
 
 // stored reads what the ledger keeps of an answer.
@@ -85,7 +84,7 @@ func stored(a ledger.Answer) (s quote.Stored, err error) {
 	return s, nil
 }
 
-// shownOf are the values of an answer, cut by cut and row by row: of the release, public ones, or none.
+// shownOf returns the values of an answer, cut by cut and row by row. A value is of the release, public, or none.
 func shownOf(s quote.Stored, values []string) ([]planner.Value, error) {
 	out := make([]planner.Value, len(s.Index))
 	for i, place := range s.Index {
@@ -102,7 +101,7 @@ func shownOf(s quote.Stored, values []string) ([]planner.Value, error) {
 	return out, nil
 }
 
-// arraysOf are the arrays of a cut, whose aggregates have those values, row by row.
+// arraysOf returns the arrays of a cut, whose aggregates have the values shown, row by row.
 func arraysOf(c *planner.Bound, shown []planner.Value) (out [][]byte) {
 	before := len(c.Keys) + len(c.Groupings)
 	columns := make([][]planner.Value, before+len(c.Aggregates))
@@ -131,8 +130,8 @@ func arraysOf(c *planner.Bound, shown []planner.Value) (out [][]byte) {
 // spreadDigits is how many digits are shown of how far a value is off, as in fugu.last_release.
 const spreadDigits = 10
 
-// spreadOf is how far an aggregate's value may be off in each cell of a cut: of a component what its cell says; a
-// public value is not off, and of no value nothing is known.
+// spreadOf returns how far an aggregate's value may be off in each cell of a cut. For a component that is what its cell
+// says; a public value is not off; and of a value that is not there nothing is known.
 func spreadOf(c *planner.Bound, spread int, index []quote.Place, shown []planner.Value,
 	cells []ledger.Cell) ([]planner.Value, error) {
 	s := c.Spreads[spread]

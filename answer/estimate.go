@@ -231,7 +231,7 @@ func (q *Question) witness(a ledger.Answer, s quote.Stored, m *quote.Quote) (w r
 	return w, w.Evidence.Law.Check(m.Width)
 }
 
-// errOtherNoise is of an answer whose noise is not known any more.
+// errOtherNoise says that the noise of an answer is not known any more.
 var errOtherNoise = sqlstate.New(sqlstate.ModelUnfit, "the reference has changed since the answer was given, and "+
 	"nothing says what noise the answer has").
 	WithHint("The policy's owner can write estimates: {prior: none}, so that the law is kept with answers to come.")

@@ -24,7 +24,8 @@ const step = 1.25
 // three times, for processors that are slower or shared: what such a statement could tell by its time is more, too.
 const everyday = 1000
 
-// first is the first point at which the answer may leave: of the policy, the text and the configuration alone.
+// first returns the first point at which the answer may leave. It depends on the policy, the text and the configuration
+// alone.
 func (q *Question) first() time.Duration {
 	rows := 0.0
 	for _, c := range q.Request.Cuts {
@@ -35,7 +36,7 @@ func (q *Question) first() time.Duration {
 	return max(q.desk.Grid, time.Duration(math.Min(rows, float64(time.Hour))))
 }
 
-// point is the first point of the grid that is not before elapsed.
+// point returns the first point of the grid that is not before elapsed.
 func point(first, elapsed time.Duration) time.Duration {
 	for p := first; ; p = time.Duration(float64(p) * step) {
 		if p >= elapsed {
@@ -44,7 +45,7 @@ func point(first, elapsed time.Duration) time.Duration {
 	}
 }
 
-// reading is a time in which rows are read, from its start on.
+// reading is the time in which rows are read.
 type reading struct {
 	start    time.Time
 	canceled atomic.Pointer[time.Time] // when the client gave up; nil: it has not
@@ -62,8 +63,8 @@ func (r *reading) cancel() {
 	r.canceled.CompareAndSwap(nil, &now)
 }
 
-// wait returns at the next point of the grid since the reading began. An error is the client's: it has cancelled
-// meanwhile. read says whether the rows were read to their end.
+// wait returns at the next point of the grid, counted from the beginning of the reading. It returns an error if the
+// client has cancelled meanwhile. read says whether the rows were read to their end.
 func (q *Question) wait(ctx context.Context, r *reading, read bool) error {
 	defer r.unwatch()
 	if q.desk.Grid == 0 || hook.NoGrid {
@@ -82,9 +83,9 @@ func (q *Question) wait(ctx context.Context, r *reading, read bool) error {
 	}
 }
 
-// settle makes a cancelled reading look the same whether it was done already: to stop one takes a moment, so what the
-// client is told leaves at a point of a grid of its own; and it costs the reader its connection, which the next
-// statement may notice.
+// settle makes a cancelled reading look the same whether or not it was done already. To stop a reading takes a moment,
+// so the client is told at a point of a grid that begins when it cancelled. And it costs the reader its connection,
+// which the next statement may notice: so the connection is given up in either case.
 func (q *Question) settle(since time.Time, read bool) {
 	if read {
 		q.desk.Reader.Forget()

@@ -14,8 +14,8 @@ func (q *Question) worthless(ctx context.Context, m *quote.Quote) error {
 	})
 }
 
-// unlimited asks whether an answer that has to be paid for is worth it, where a limit is set.
-func (q *Question) unlimited(ctx context.Context) error {
+// checkLimit asks whether an answer that has to be paid for is worth it, where a limit is set.
+func (q *Question) checkLimit(ctx context.Context) error {
 	if q.asked.Limit == 0 {
 		return nil
 	}

@@ -65,13 +65,14 @@ func (q *Question) fromPast(ctx context.Context, c ledger.Charge) (a ledger.Answ
 	return a, true, nil
 }
 
-// derivedKey is that of an answer from the past: of the error that was asked for, and of whose answers it may be made.
+// derivedKey returns the key of an answer from the past. It depends on how far that may be off, and on whose answers it
+// may be made of.
 func (q *Question) derivedKey() ledger.Key {
 	sum := sha256.Sum256(fmt.Appendf(nil, "from past %s %s %q", q.Key, q.asked.Error, q.Scopes()))
 	return ledger.Key(hex.EncodeToString(sum[:]))
 }
 
-// Estimate looks for an answer from the past; nil: there is none within the error that was asked for.
+// Estimate looks for an answer from the past, and returns nil if none is within the error that was asked for.
 func (q *Question) Estimate(ctx context.Context, m *quote.Quote) (*reuse.Estimates, error) {
 	r := q.Request
 	return q.desk.past.Estimate(ctx, shareBook{q}, reuse.Asked{

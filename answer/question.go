@@ -39,7 +39,8 @@ type Known struct {
 	joint  map[*policy.Policy]*account.Joint // of policies that have a joint account
 }
 
-// Learn knows nothing yet of a snapshot but that its policies can have the accounts that they ask for.
+// Learn begins with a snapshot of which nothing has been worked out yet. An error says that a policy cannot have the
+// joint account that it asks for.
 func Learn(loaded *dataset.Snapshot, policies []*policy.Policy) (*Known, error) {
 	k := &Known{loaded: loaded, quotes: quote.NewMemory(), joint: map[*policy.Policy]*account.Joint{}}
 	for _, p := range policies {
@@ -63,7 +64,7 @@ type Database interface {
 	Statistics(ctx context.Context, questions []upstream.Question, start []*big.Rat) (mechanism.Statistics, error)
 }
 
-// Asked is what is asked, by whom, and what the answer may be like.
+// Asked is what a client asks, who it is, and what the answer may cost and be like.
 type Asked struct {
 	User      string
 	Statement string // its fingerprint, for the audit
@@ -71,14 +72,13 @@ type Asked struct {
 	Policy    *policy.Policy
 	Budget    privacy.Budget
 	Mechanism mechanism.Kind
-	Error     privacy.Tolerance // up to which it is answered from the past; the zero value: it is drawn afresh
-	Limit     privacy.Worth     // on the noise of an answer that is charged; 0: none
+	Error     privacy.Tolerance // an answer from the past may be off by so much; the zero value: noise is drawn afresh
+	Limit     privacy.Worth     // more noise than this is refused before it is charged; 0: no limit
 
-	// Confidence is that of the intervals that are told.
-	Confidence float64
+	Confidence float64 // of the intervals that are told
 
 	Database Database
-	Contents []string // identifies what the ordinary tables hold that the cuts read
+	Contents []string // tells what the ordinary tables hold that the cuts read
 
 	// Bind returns the cuts, with the values of their parameters.
 	Bind func(context.Context) ([]*planner.Bound, error)
@@ -94,7 +94,7 @@ type Question struct {
 	asked    Asked
 	shares   []ledger.Share
 	standing ledger.Standing // of the dataset, before anything was read
-	paid     bool            // this question was charged for its answer
+	paid     bool            // the answer was charged for now, and not found
 }
 
 // Question takes in what is asked. It reads no protected row.
@@ -128,13 +128,13 @@ func (q *Question) At(epsilon privacy.Epsilon) (*Question, error) {
 	return &other, other.identify()
 }
 
-// Epoch is that of the data which the question was taken in about.
+// Epoch returns the epoch of the data that the question is about.
 func (q *Question) Epoch() int64 { return q.standing.Epoch }
 
-// Current refuses a question about other data than the ledger's.
+// Current refuses a question about data of another epoch than the ledger's.
 func (q *Question) Current() error { return account.Current(q.Request.Policy, q.standing) }
 
-// Scopes are whose shares pay for the answer, besides everybody's.
+// Scopes names the shares that pay for the answer, besides everybody's.
 func (q *Question) Scopes() []string { return account.Scopes(q.shares) }
 
 // books are those that the question's answer is booked in.
@@ -149,7 +149,7 @@ func (q *Question) Price(ctx context.Context, m *quote.Quote) (_ account.Price, 
 	return q.books().Price(ctx, q.priced(m))
 }
 
-// priced is what its price is asked for.
+// priced returns what the books need to know to price the answer.
 func (q *Question) priced(m *quote.Quote) account.Asked {
 	return account.Asked{Request: q.Request, Quote: m, Standing: q.standing}
 }
@@ -167,12 +167,15 @@ func (q *Question) quote(ctx context.Context, r *quote.Request) (*quote.Quote, e
 }
 
 // cells describes each released value: its noise, an interval that holds the value without noise at the confidence, and
-// the secret that it tells most about. past: it was computed, and tells nothing more.
+// the secret that it tells most about. A value that was computed from past answers has their error, and tells nothing
+// new; past is nil for any other.
 func (q *Question) cells(m *quote.Quote, past *quote.Past, values []string, confidence float64) []ledger.Cell {
 	binding := ""
 	if past == nil {
 		binding = m.Binding(float64(q.Request.Budget.Delta))
 	}
+
+	// Each value has the error by which it was released, or by which it was computed.
 	out := make([]ledger.Cell, m.Width)
 	for k := range out {
 		v, _ := new(big.Rat).SetString(values[k])

@@ -17,11 +17,10 @@ import (
 )
 
 // scan reads protected rows for a question that has been charged, and stores what comes of it. Each scan tells a little
-// by the time that it takes, so there is no second one for the same charge: one question is scanned once at a time, and
-// what ends without an answer, because the client cancels or the database gives up, is charged anew when it is asked
-// again.
-//
-// It is scanned again at no charge where a proxy ended amid its scan, which no client can bring about.
+// by the time that it takes, so there is no second one for the same charge. A question is scanned by one client at a
+// time. If the scan ends without an answer, because the client cancels or the database gives up, the question is
+// charged anew when it is asked again. Only if the proxy itself ended amid the scan, which no client can bring about,
+// is the question scanned again at no charge.
 func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	m *quote.Quote) (_ ledger.Answer, done bool, err error) {
 	leave, wait := q.desk.scanning.enter(q.Key)
@@ -51,14 +50,14 @@ func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 		return ledger.Answer{}, false, q.abandon(ctx, a)
 	}
 
-	// To whom it is traced, the scan ends at the point of the grid, as it does for the client.
+	// The trace, too, sees the scan end at a point of the grid.
 	_, span := trace.Begin(ctx, trace.Scan)
 	span.Tell(trace.Facts{Mechanism: c.Mechanism})
 	hook.Point("before the statistics")
 	reading := startReading(ctx)
 	out, err := q.read(ctx, m)
 	if late := q.wait(ctx, reading, err == nil || sqlstate.Is(err, sqlstate.StatisticsFailed)); late != nil {
-		err = late // whatever was found: a client that has left learns nothing of it, not even later
+		err = late // whatever was read: a client that has left learns nothing of it, not even later
 	}
 	span.End(&err)
 	if err != nil {
@@ -68,7 +67,7 @@ func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	return q.give(ctx, c, a, out)
 }
 
-// outcome is what a scan came to.
+// outcome is what a scan found; without bytes it failed.
 type outcome struct {
 	bytes []byte
 	cells []ledger.Cell
@@ -101,14 +100,14 @@ func (q *Question) read(ctx context.Context, m *quote.Quote) (out outcome, err e
 	return out, nil
 }
 
-// scanFailed books what a scan without statistics means: a failure is the answer, and what may pass is given up. Where
-// no server could be reached nothing was read, and the question stays as it is: charged, to be asked again.
+// scanFailed books a scan that found no statistics. A failure that is final is the answer. One that may pass ends the
+// charge. If no server could be reached nothing was read, and the question stays charged, to be asked again.
 func (q *Question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Answer, m *quote.Quote,
 	cause error) (_ ledger.Answer, done bool, err error) {
 	final := sqlstate.Is(cause, sqlstate.StatisticsFailed) && !errors.Is(cause, upstream.ErrInterrupted)
 	if final && m.Joint != nil {
 		// What was charged is in the joint account, where a failure has no place: it costs its pure loss beside.
-		c.Key, c.Losses = q.once(), q.Request.Nominal()
+		c.Key, c.Losses = q.freshKey(), q.Request.Nominal()
 		if _, err := q.fail(ctx, c, cause); !sqlstate.Is(err, sqlstate.StatisticsFailed) {
 			return ledger.Answer{}, false, err
 		}
@@ -131,7 +130,7 @@ func (q *Question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Ans
 	return ledger.Answer{}, false, cause
 }
 
-// give stores what came of a question; without bytes it is that it failed.
+// give stores what came of a question.
 func (q *Question) give(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	out outcome) (given ledger.Answer, done bool, err error) {
 	ctx, span := trace.Begin(ctx, trace.Keep)
@@ -162,7 +161,8 @@ type scanning struct {
 	running map[ledger.Key]chan struct{}
 }
 
-// enter makes the caller the one who scans for the key, until leave; nil: another does, until wait is closed.
+// enter makes the caller the one who scans for the key, until it calls leave. If leave is nil, another is scanning, and
+// closes wait at the end.
 func (s *scanning) enter(key ledger.Key) (leave func(), wait <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,8 +182,8 @@ func (s *scanning) enter(key ledger.Key) (leave func(), wait <-chan struct{}) {
 	}, nil
 }
 
-// late is the order in which a test can have it: rows first, and then the price.
-func (q *Question) late(ctx context.Context, c ledger.Charge, m *quote.Quote,
+// chargeLate reads rows first and charges for them then: the wrong order, which a test can ask for.
+func (q *Question) chargeLate(ctx context.Context, c ledger.Charge, m *quote.Quote,
 	p account.Price) (ledger.Answer, error) {
 	out, err := q.read(ctx, m)
 	if sqlstate.Is(err, sqlstate.StatisticsFailed) {

@@ -28,6 +28,7 @@ func concentrated(p *policy.Policy, l policy.Law, spans []sensitivity.Span) (sen
 			p.Privacy.Mechanism, left)
 	}
 
+	// Each component is measured by what it needs itself, so that one of large numbers does not outweigh the others.
 	n := len(l.Concentrated.Within)
 	differ := func(s sensitivity.Span, k int) float64 {
 		return math.Abs(l.Means[l.Index(s.From)][k] - l.Means[l.Index(s.To)][k])
@@ -43,6 +44,7 @@ func concentrated(p *policy.Policy, l policy.Law, spans []sensitivity.Span) (sen
 		unit, radius = []float64{1}, l.Concentrated.Within[0]
 	}
 
+	// The pair that is furthest apart decides.
 	apart := 0.0
 	for _, s := range spans {
 		sum := 0.0
@@ -51,7 +53,8 @@ func concentrated(p *policy.Policy, l policy.Law, spans []sensitivity.Span) (sen
 		}
 		apart = math.Max(apart, sum)
 	}
-	c, err := sensitivity.Concentrated(l.Secret, apart, radius, delta)
+	c, err := sensitivity.Concentrated(l.Secret, sensitivity.Tails{Apart: apart, Within: radius,
+		ButFor: l.Concentrated.ButFor})
 	if n > 1 {
 		c.Unit = unit
 	}

@@ -63,37 +63,12 @@ func TestConcentratedLawsAreClose(t *testing.T) {
 		for k := range within {
 			within[k] = math.Exp(3 * random.NormFloat64())
 		}
-		law := func() (mean []float64, points [][]float64) {
-			for _, c := range within {
-				mean = append(mean, 5*c*random.NormFloat64())
-			}
-			rest := make([]float64, n)
-			sides := make([]float64, n) // a law may be all on one side of its mean, but for its tail
-			for k := range sides {
-				sides[k] = float64(random.IntN(3) - 1)
-			}
-			for i := range atoms {
-				x := make([]float64, n)
-				for k, c := range within {
-					side := sides[k]
-					if side == 0 {
-						side = float64(2*random.IntN(2) - 1)
-					}
-					if x[k] = mean[k] + side*c; i >= inside {
-						x[k] = mean[k] - rest[k]/float64(atoms-i)
-					}
-					rest[k] += x[k] - mean[k]
-				}
-				points = append(points, x)
-			}
-			return mean, points
-		}
 		l := policy.Law{Secret: "s", Values: []float64{0, 1}, Means: make([][]float64, 2),
 			Concentrated: &policy.Concentrated{Within: within, ButFor: float64(atoms-inside) / atoms}}
 		var laws []sensitivity.Atoms
 		for v := range 2 {
 			var points [][]float64
-			l.Means[v], points = law()
+			l.Means[v], points = concentratedLaw(random, within, atoms, inside)
 			a, err := sensitivity.Sample(points)
 			if err != nil {
 				t.Fatal(err)
@@ -117,4 +92,33 @@ func TestConcentratedLawsAreClose(t *testing.T) {
 	if widest < .5 {
 		t.Error("no law comes near the bound: the check checks nothing")
 	}
+}
+
+// concentratedLaw draws the mean and the atoms of a law: so many of them inside at the corners of the box around its
+// mean, and the others where they leave the mean as it is.
+func concentratedLaw(random *rand.Rand, within []float64, atoms, inside int) (mean []float64, points [][]float64) {
+	for _, c := range within {
+		mean = append(mean, 5*c*random.NormFloat64())
+	}
+	rest := make([]float64, len(within))
+	sides := make([]float64, len(within)) // a law may be all on one side of its mean, but for its tail
+	for k := range sides {
+		sides[k] = float64(random.IntN(3) - 1)
+	}
+
+	for i := range atoms {
+		x := make([]float64, len(within))
+		for k, c := range within {
+			side := sides[k]
+			if side == 0 {
+				side = float64(2*random.IntN(2) - 1)
+			}
+			if x[k] = mean[k] + side*c; i >= inside {
+				x[k] = mean[k] - rest[k]/float64(atoms-i)
+			}
+			rest[k] += x[k] - mean[k]
+		}
+		points = append(points, x)
+	}
+	return mean, points
 }

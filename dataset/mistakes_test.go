@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -55,13 +56,43 @@ func TestPublicMistakes(t *testing.T) {
 		{"SELECT income, count(*) FROM adult GROUP BY income", "x: 1", "income"},
 		{"SELECT sex, count(*) FROM adult GROUP BY sex", "count(*) at sex=Male: 1",
 			"which are: count(*) at sex=Female; count(*) at sex=Male"},
-		{"SELECT avg(age) FROM adult", "avg(age): 39", "only counts and sums"},
+		{"SELECT avg(age) FROM adult", "avg(age): 39", "avg(age) cannot be public: the digits of an average tell"},
+		{"SELECT sex, count(*), avg(age) FROM adult GROUP BY sex", "x: 1", "declare its sum and its count"},
 		{"SELECT regr_sxx(age, age) FROM adult", "'regr_sxx(age, age)': 39", "only counts and sums"},
 		{"SELECT 1", "x: 1", "aggregates a protected table"},
 	} {
 		section := fmt.Sprintf("public:\n  p:\n    statement: %s\n    values: {%s}\nanalysts:", c.statement, c.values)
 		if _, err := loadAdult(t, "analysts:", section); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s = %s: %v", c.statement, c.values, err)
+		}
+	}
+}
+
+// A mistake in a public statistic is said where it stands; its sum and its count are public in place of an average; and
+// beside secrets of other forms nothing is, by name.
+func TestPublicIsOfProportions(t *testing.T) {
+	const average = "public:\n  p:\n    statement: SELECT avg(age) FROM adult\n    values: {avg(age): 39}\nanalysts:"
+	if _, err := loadAdult(t, "analysts:", average); err == nil || !regexp.MustCompile(`policy.yaml:\d+:\d+: `).
+		MatchString(err.Error()) {
+		t.Errorf("a public average: %v", err)
+	}
+	const both = "public:\n  p:\n    statement: SELECT sex, sum(age), count(*) FROM adult GROUP BY sex\n    values: {" +
+		"sum(age) at sex=Female: 420000, count(*) at sex=Female: 11486, sum(age) at sex=Male: 930000, " +
+		"count(*) at sex=Male: 23736}\nanalysts:"
+	if _, err := loadAdult(t, "analysts:", both); err != nil {
+		t.Errorf("sums and counts: %v", err)
+	}
+
+	const counts = "public:\n  p:\n    statement: SELECT sex, count(*) FROM adult GROUP BY sex\n    values: {" +
+		"count(*) at sex=Female: 11486, count(*) at sex=Male: 23736}\nanalysts:"
+	for _, c := range [][2]string{
+		{"mean: age\n    pairs: [[38, 39]]", "private_sector is a mean"},
+		{"categories: sex\n    pairs: [[{Female: 1}, {Male: 1}]]", "private_sector is a vector"},
+		{private + "\n    about: distribution", "private_sector is about a distribution"},
+	} {
+		if _, err := loadAdult(t, "analysts:", counts, private, c[0]); err == nil ||
+			!strings.Contains(err.Error(), c[1]) {
+			t.Errorf("%s: %v", c[0], err)
 		}
 	}
 }

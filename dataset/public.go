@@ -27,6 +27,7 @@ func (s *Snapshot) loadPublic(ctx context.Context, reader *upstream.Reader) erro
 				return err
 			}
 		}
+
 		for _, pub := range p.Public {
 			if ours, err := margin.OfTwin(p, pub); err != nil {
 				return err
@@ -38,6 +39,8 @@ func (s *Snapshot) loadPublic(ctx context.Context, reader *upstream.Reader) erro
 			}
 		}
 	}
+
+	// What is public must not tell which value a secret has.
 	for _, t := range s.Tables {
 		if t.Public == nil || t.Table.Reference == "" {
 			continue
@@ -62,9 +65,13 @@ func (s *Snapshot) publish(ctx context.Context, reader *upstream.Reader, p *poli
 
 	// What is known given a statistic is worked out for sums over rows, of which the average is none.
 	for _, a := range c.Aggregates {
-		if a.Name != "count" && a.Name != "sum" || !c.Simple() {
-			return errors.New("only counts and sums over one table, without grouping sets, can be public: declare an " +
-				"average as its sum and its count")
+		switch {
+		case a.Name == "avg":
+			return fmt.Errorf("%s cannot be public: the digits of an average tell how many rows it is over, and "+
+				"nobody knows how other statistics are distributed given that: declare its sum and its count, "+
+				"where everybody knows both", a.Label)
+		case a.Name != "count" && a.Name != "sum" || !c.Simple():
+			return errors.New("only counts and sums over one table, without grouping sets, can be public")
 		}
 	}
 	if !p.Accepts(policy.Translation) || !p.Accepts(policy.Gaussian) {
@@ -73,9 +80,10 @@ func (s *Snapshot) publish(ctx context.Context, reader *upstream.Reader, p *poli
 	}
 
 	for i, sec := range t.Table.Secrets {
-		if !t.Psi[i].Conditional(sec) {
-			return fmt.Errorf("secret %s is no proportion of the table's own rows, and nothing else has a model given "+
-				"public statistics", sec.Name)
+		if why := unconditional(sec, t.Psi[i]); why != "" {
+			return fmt.Errorf("secret %s %s, and it cannot stand beside public statistics: what they leave of a "+
+				"movement with it is not bounded; leave public: out, or make it a proportion about: dataset",
+				sec.Name, why)
 		}
 	}
 
@@ -103,6 +111,22 @@ func (s *Snapshot) publish(ctx context.Context, reader *upstream.Reader, p *poli
 	t.Public.names, t.Public.cuts = append(t.Public.names, pub.Name), append(t.Public.cuts, c)
 	t.Public.values = append(t.Public.values, values)
 	return nil
+}
+
+// unconditional says what a secret is that has no model given public statistics; empty: it has one
+// (docs/theory/movement.md).
+func unconditional(sec planner.Secret, psi model.Psi) string {
+	switch {
+	case psi.Conditional(sec):
+		return ""
+	case sec.Number != nil:
+		return "is a mean"
+	case sec.Predicate == nil:
+		return "is a vector of categories"
+	case psi.Distribution:
+		return "is about a distribution"
+	}
+	return "is of rows that are drawn from the reference"
 }
 
 // Known is the model of a table's public statistics.

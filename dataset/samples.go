@@ -9,7 +9,7 @@ import (
 	"fugu/sensitivity"
 )
 
-// closeness says how close the two laws of every pair of a secret are, of which the policy speaks in place of how they
+// closeness says how close the two laws of every pair of a secret are, if the policy declares that in place of how they
 // shift.
 func closeness(p *policy.Policy, l policy.Law, spans []sensitivity.Span) (sensitivity.Close, error) {
 	if l.Concentrated != nil {
@@ -18,9 +18,9 @@ func closeness(p *policy.Policy, l policy.Law, spans []sensitivity.Span) (sensit
 	return closestSamples(p, l, spans)
 }
 
-// closestSamples says how close the two laws of every pair of a secret are, of which a policy declares the atoms.
+// closestSamples says how close the two laws of every pair of a secret are, if the policy declares their atoms.
 //
-// Of several components, distances are in the norm Σ_k |x_k-y_k|/U_k of the noise, U_k what component k needs by
+// With several components, distances are in the norm Σ_k |x_k-y_k|/U_k of the noise, U_k what component k needs by
 // itself: how close its own laws are. So a sum of incomes and a count are hidden alike, whatever they are measured in.
 //
 // All answers to the statement rest on one coupling of each pair, or their losses would not add up. So all that a

@@ -32,16 +32,7 @@ func worlds() map[string]world {
 	for k := range c.slope {
 		straight, nearly = append(straight, c.slope[k]), append(nearly, .8*c.slope[k]+10)
 	}
-	other := c
-	other.from, other.to, other.slope, other.bend = .3, .8, nil, make([]float64, 6)
-	for k := range c.start {
-		other.slope = append(other.slope, 250*math.Cos(2*float64(k)))
-	}
-	at := c.Mean((c.from + c.to) / 2)
-	other.start = append([]float64(nil), at...)
-	for k := range at { // from the same mean, in the middle of both ranges
-		other.start[k] -= other.slope[k] * (other.from + other.to) / 2
-	}
+	other := c.another()
 	directional := func(_ *rand.Rand, n int) Noise {
 		out := Noise{Shared: []Line{{Laplace: .05 * float64(1+n), Along: straight}}}
 		for range c.slope {
@@ -87,7 +78,22 @@ func worlds() map[string]world {
 	}
 }
 
-// less is noise of which there is less by a factor.
+// another is the law along another secret, from the same mean in the middle of both ranges.
+func (c curve) another() curve {
+	other := c
+	other.from, other.to, other.slope, other.bend = .3, .8, nil, make([]float64, 6)
+	for k := range c.start {
+		other.slope = append(other.slope, 250*math.Cos(2*float64(k)))
+	}
+	at := c.Mean((c.from + c.to) / 2)
+	other.start = append([]float64(nil), at...)
+	for k := range at {
+		other.start[k] -= other.slope[k] * (other.from + other.to) / 2
+	}
+	return other
+}
+
+// less returns noise that is smaller by a factor.
 func less(n Noise, by float64) (out Noise) {
 	for _, o := range n.Own {
 		out.Own = append(out.Own, Own{o.Laplace / by, o.Normal / by})
@@ -151,25 +157,32 @@ func (w world) simulate(t *testing.T, r *rand.Rand, ledgers int) (s score) {
 			t.Fatal(err)
 		}
 		k := ledger % len(x)
-		mean := got[k].Mean()
-		low, high := got[k].Interval(.95)
-		for count, factor := range map[*float64]float64{&s.inside: 1, &s.shorter: .75, &s.longer: 1.3} {
-			if mean-(mean-low)*factor <= x[k] && x[k] <= mean+(high-mean)*factor {
-				*count++
-			}
-		}
-		square := func(v float64) float64 { return math.Pow((v-x[k])/w.truth.deviation[k], 2) }
-		best := 0
-		for n, a := range p.Answers {
-			if a.Noise.variance(k) < p.Answers[best].Noise.variance(k) {
-				best = n
-			}
-		}
-		s.estimate += square(mean)
-		s.released += square(p.Answers[best].Values[k])
-		s.reckoned += square(p.Prior.Mean[k])
+		s.add(p, got[k], k, x[k], w.truth.deviation[k])
 	}
 	return s
+}
+
+// add counts the estimate of statistic k of a problem, which in truth is x.
+func (s *score) add(p Problem, got Estimate, k int, x, deviation float64) {
+	mean := got.Mean()
+	low, high := got.Interval(.95)
+	for count, factor := range map[*float64]float64{&s.inside: 1, &s.shorter: .75, &s.longer: 1.3} {
+		if mean-(mean-low)*factor <= x && x <= mean+(high-mean)*factor {
+			*count++
+		}
+	}
+
+	// The answer with the least noise is the best that was released.
+	square := func(v float64) float64 { return math.Pow((v-x)/deviation, 2) }
+	best := 0
+	for n, a := range p.Answers {
+		if a.Noise.variance(k) < p.Answers[best].Noise.variance(k) {
+			best = n
+		}
+	}
+	s.estimate += square(mean)
+	s.released += square(p.Answers[best].Values[k])
+	s.reckoned += square(p.Prior.Mean[k])
 }
 
 // Of 1,000 ledgers 93 to 97 % have their statistic in its interval of 95 %: binomial, so that it is 2.9 standard

@@ -83,6 +83,7 @@ func truncated(mean, variance, low, high float64) (mass, first, second float64) 
 	}
 	from, to = math.Max(low-top, from), math.Min(high-top, to)
 
+	// Beyond these ends the density is too small to count.
 	half, middle := (to-from)/2, (from+to)/2
 	var m0, m1, m2 float64
 	for i, x := range legendreAt {

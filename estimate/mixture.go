@@ -146,6 +146,7 @@ func (p *propagated) outer(i int, inner func(z float64) (log, first, second floa
 		}
 	}
 
+	// The largest weight is taken out first, so that no exponential overflows.
 	total := 0.0
 	for n, log := range out.weight {
 		out.weight[n] = math.Exp(log - top)
@@ -165,11 +166,14 @@ func (p *propagated) estimates(law *normal, common [][]float64, from, to int) []
 	for n := range out {
 		k := from + n
 		variance := math.Max(0, law.covariance.At(k, k))
+
+		// The two that say most of the number are integrated over, and the others are taken as normal.
 		i, j := p.foremost(common, k, variance)
 		if i < 0 {
 			out[n] = Estimate{[]float64{1}, law.mean[k : k+1 : k+1], []float64{variance}}
 			continue
 		}
+
 		of, known := pairs[[2]int{i, j}]
 		if !known {
 			var two bool
@@ -210,6 +214,8 @@ func (p *propagated) mixed(of pair, mean, variance float64, common [][]float64, 
 	vi := p.law.covariance.At(i, i)
 	gi, gj := common[i][k]/vi, 0.0
 	rest := variance - gi*common[i][k]
+
+	// Two that are nearly one tell no more than the first.
 	if j >= 0 {
 		vj, vij := p.law.covariance.At(j, j), p.law.covariance.At(i, j)
 		if det := vi*vj - vij*vij; det > 1e-11*vi*vj {
@@ -218,7 +224,10 @@ func (p *propagated) mixed(of pair, mean, variance float64, common [][]float64, 
 			rest = variance - gi*common[i][k] - gj*common[j][k]
 		}
 	}
+
 	rest = math.Max(0, rest)
+
+	// Each place of the pair gives one normal law.
 	for n, w := range of.weight {
 		if w == 0 {
 			continue

@@ -130,12 +130,14 @@ func (p Problem) check() error {
 			}
 		}
 	}
+
 	for _, f := range p.Facts {
 		if !within(f.Of) || !finite(f.Total) {
 			return errShape
 		}
 	}
 
+	// A statistic without a value needs a prior, and a secret a range.
 	if p.Prior != nil {
 		if len(p.Prior.Mean) != len(p.Prior.Of) || len(p.Prior.Secrets) == 0 || !within(p.Prior.Of) ||
 			!finite(p.Prior.Mean...) {

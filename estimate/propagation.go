@@ -108,6 +108,7 @@ func (p *propagated) refresh() error {
 		return err
 	}
 
+	// The covariance is what was before, less what the factors tell.
 	half := mat.NewDense(n, n, nil) // √T K
 	for i := range n {
 		for j := range n {

@@ -78,6 +78,7 @@ func (p Problem) laws(at []place, start *propagated, from, to int) ([]Estimate, 
 		s.law.observe(sum, f.Total, 0, first)
 	}
 
+	// What is normal has been observed; the other factors are approximated one after the other.
 	done, err := propagate(s.law.joint(s.forms), s.factors, start)
 	if err != nil {
 		return nil, nil, err
@@ -162,6 +163,7 @@ func (p Problem) answers(s *state, line int) {
 				}
 			}
 
+			// Normal noise is taken in exactly.
 			switch own := a.Noise.Own[i]; {
 			case own.Laplace > 0: // with what little is normal beside it, as of one variance
 				scale := math.Hypot(own.Laplace, own.Normal/math.Sqrt2)
@@ -186,6 +188,7 @@ func (p *Prior) believe(s *state, size int, at []place) {
 	total := mat.NewSymDense(n, nil)
 	mean := append([]float64(nil), p.Mean...)
 	for i, secret := range p.Secrets {
+		// Around the value that is believed, the means are taken as a line and a bend.
 		from, to := secret.Range()
 		centre := math.Min(math.Max(at[i].mean, from), to)
 		low, high := math.Max(from, centre-at[i].sd), math.Min(to, centre+at[i].sd)
@@ -211,6 +214,7 @@ func (p *Prior) believe(s *state, size int, at []place) {
 		total.AddSym(total, varying)
 	}
 
+	// The secrets together say how the statistics vary beside what the secrets explain.
 	for k, x := range p.Of {
 		s.law.mean[x] = mean[k]
 		for l := range k + 1 {

@@ -61,7 +61,7 @@ func (x Explanation) twinLines() (lines []string) {
 	return lines
 }
 
-// line says of a class how far counts of its rows are off, and what of that is drawing.
+// line says how far counts of a class's rows are off, and how much of that comes from drawing them.
 func (c Class) line() string {
 	told, _ := strconv.ParseFloat(c.Told, 64)
 	var sizes, both, drawing []string
@@ -70,11 +70,12 @@ func (c Class) line() string {
 			continue
 		}
 
+		// The error of a count has two parts: the noise on the class's size, and which of its rows were drawn.
 		off := 0.
 		if c.ToldError != nil {
 			off = *c.ToldError
 		}
-		d := twin.CountDeviation(c.CountError, k, told, off)
+		d := twin.Count{Rows: k, Told: told, Noise: off, Drawing: c.CountError}.Deviation()
 		sizes, both = append(sizes, strconv.FormatFloat(k, 'f', -1, 64)), append(both, quote.Short(d.Both()))
 		drawing = append(drawing, quote.Short(d.Drawing))
 	}
@@ -85,6 +86,5 @@ func (c Class) line() string {
 		noise = ", without the noise on the secret, of which a new fugu twin build will say more"
 	}
 	return fmt.Sprintf("    Rows where %s: told as %s, of which %s were drawn; a count of %s of them is off by %s "+
-		"(sd)%s; "+
-		"drawing alone moves it by %s", c.Class, c.Told, c.Taken, list(sizes), list(both), noise, list(drawing))
+		"(sd)%s; drawing alone moves it by %s", c.Class, c.Told, c.Taken, list(sizes), list(both), noise, list(drawing))
 }

@@ -115,6 +115,7 @@ func told(p *policy.Policy, t *dataset.Protected, sql string, of quote.Misled, d
 		}
 	}
 
+	// What it costs to be safe from that is the same for all secrets.
 	noise := quote.Short(of.Noise) + " times the noise"
 	if promised {
 		add("estimation.delta %v takes %s there, and is reserved once of budget.delta for each secret", float64(delta),

@@ -262,6 +262,7 @@ func (f *Quality) normality(c *planner.Bound, list []model.Component, shapes *mo
 		xs = []float64{math.NaN()}
 	}
 
+	// The component that is furthest off speaks for all.
 	for _, x := range xs {
 		for _, k := range list {
 			s, err := shapes.At(secret, x, k)

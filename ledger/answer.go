@@ -14,7 +14,7 @@ type Key string
 type Charge struct {
 	Key     Key
 	Dataset string
-	Epoch   int64  // the data that it is of: Standing.Epoch as it was before they were read
+	Epoch   int64  // which data it is about: Standing.Epoch as it was before they were read
 	User    string // who asked
 	// Statement is the fingerprint of the statement's shape, up to 64 hexadecimal digits; empty: it has none. It is
 	// written into the audit chain.

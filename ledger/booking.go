@@ -96,7 +96,7 @@ func (b *booking) pay(ctx context.Context, a audit.Answer, p payment, now time.T
 	return b.append(ctx, e)
 }
 
-// columns are what a row of answers has of what was given.
+// columns are the columns of table answers that say what was given.
 type columns struct {
 	failed, sealed int
 	bytes          []byte

@@ -73,7 +73,8 @@ func (b *booking) book(ctx context.Context) (a Answer, paid bool, err error) {
 	return s.Answer, false, nil
 }
 
-// current returns the answer of the key, if there is one. That it is of other data than the charge is an error.
+// current returns the answer of the key, if there is one. It is an error if the answer is about other data than the
+// charge.
 func (b *booking) current(ctx context.Context) (s stored, ok bool, err error) {
 	epoch, err := b.read.epoch(ctx, b.Dataset)
 	if err != nil {

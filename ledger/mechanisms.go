@@ -25,7 +25,7 @@ const gratis = `('` + Derived + `', '` + Ordering + `')`
 // Charge alone: what it is computed from they have paid for, and others may not have.
 const Derived = "from-past"
 
-// free reports whether the charge is of an answer that costs nothing.
+// free reports whether the charge is for an answer that costs nothing.
 func (c Charge) free() bool { return c.Mechanism == Derived || c.Mechanism == Ordering }
 
 // checkFree refuses a charge that says that it is free, and is not.

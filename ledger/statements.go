@@ -43,6 +43,7 @@ type reading struct {
 	lastEpoch, labelled, lastPeriod, history, newest, given, byID *sql.Stmt
 }
 
+// prepare prepares the statements that read the ledger.
 func (r *reading) prepare(ctx context.Context, db preparer) error {
 	const (
 		losses = `SELECT secret, pure, kappa2, delta FROM charges WHERE answer = $1 AND scope = $2`
@@ -52,6 +53,8 @@ func (r *reading) prepare(ctx context.Context, db preparer) error {
 		  WHERE dataset = $1 AND period = ` + latestPeriod + ` AND scope = $2 ORDER BY secret`
 		scopes = `SELECT DISTINCT scope FROM totals WHERE dataset = $1 ORDER BY scope`
 
+		// An answer's period is the one in which it was charged to everybody. Answers that were derived cost nothing,
+		// and are in no account.
 		charged = `coalesce((SELECT max(c.period) FROM charges c WHERE c.answer = a.id AND c.scope = ''), 0)`
 		history = `SELECT a.id, coalesce(c.key, a.key), a.epoch, a.failed, ` + charged + `, t.bytes, t.sealed
 		  FROM answers a LEFT JOIN terms t ON t.answer = a.id LEFT JOIN compacted c ON c.answer = a.id

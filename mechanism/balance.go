@@ -23,6 +23,7 @@ func (r Request) balanced(between func() error) (Request, error) {
 		out.Relaxed = &relaxed
 	}
 
+	// A block that nothing answers by itself gives no unit to compare by.
 	out.Components = slices.Clone(r.Components)
 	out.alone = make([]float64, len(r.Components))
 	for _, at := range blocks {

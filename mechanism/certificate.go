@@ -79,9 +79,18 @@ func (r Request) certified(n Noise, f sensitivity.Family) (sensitivity.Certifica
 		return sensitivity.Certificate{Epsilon: float64(r.Budget.Epsilon),
 			Pair: [2]float64{sp.From, sp.From + sp.Within}}, nil
 	}
+
+	// What F is besides normal takes its part of δ, and the rest is for what it is as a normal one.
+	b, skew := r.Budget, r.skewed(n, f)
+	if b.Delta -= privacy.Delta(skew); !(b.Delta > 0) {
+		return sensitivity.Certificate{}, fmt.Errorf("%w: their shapes are too far from normal",
+			sensitivity.ErrUncertified)
+	}
 	release := n.release(r.of(f.Secret()), f.Covariance(f.Span().From))
-	release.Enough = enough * float64(r.Budget.Delta)
-	return sensitivity.Certify(f, release, r.Budget)
+	release.Enough = enough * float64(b.Delta)
+	c, err := sensitivity.Certify(f, release, b)
+	c.Delta += skew
+	return c, err
 }
 
 // rests is what the losses of a secret rest on.

@@ -81,6 +81,7 @@ func (r Request) checkShift(s sensitivity.Shift) error {
 		}
 	}
 
+	// What rows add, and what is left to chance, has to be about the same components.
 	for _, u := range s.Unseen {
 		if err := u.Check(m); err != nil {
 			return err

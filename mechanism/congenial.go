@@ -75,6 +75,7 @@ func (r Request) drawnPlane(n Noise, s Sum) (p hyperplane, ok bool) {
 		return p, false
 	}
 
+	// On the finest of their grids all scales are whole numbers.
 	scales := make([]float64, len(s.Components))
 	for i, k := range s.Components {
 		c := &n.cells[k]
@@ -97,6 +98,8 @@ func (n Noise) normalPlane(s Sum) (p hyperplane, ok bool) {
 		}
 		total += math.Pow(math.Ldexp(float64(c.sigma), c.exponent), 2)
 	}
+
+	// Shared noise that is not on the plane would be moved by the projection.
 	for _, d := range n.directions {
 		off, all := 0.0, 0.0
 		for _, k := range s.Components {
@@ -107,6 +110,7 @@ func (n Noise) normalPlane(s Sum) (p hyperplane, ok bool) {
 			return p, false
 		}
 	}
+
 	for _, k := range s.Components {
 		v := math.Pow(math.Ldexp(float64(n.cells[k].sigma), n.cells[k].exponent), 2)
 		p.sd = append(p.sd, math.Sqrt(math.Max(0, v-v*v/total)))
@@ -152,6 +156,7 @@ func (s *source) drawZero(scales []int64) []int64 {
 		}
 	}
 
+	// The others decide what is left to the widest one, which is accepted as often as its law has it.
 	out, last := make([]int64, len(scales)), uint64(scales[widest])
 	for s.err == nil {
 		sum := int64(0)
@@ -189,6 +194,8 @@ func givenZero(scales []float64) (sd, mean []float64) {
 	for _, b := range scales {
 		length = math.Hypot(length, b)
 	}
+
+	// Each point of the rule adds to the density of the sum and to the two moments of every component.
 	squares, sizes, density := make([]float64, len(scales)), make([]float64, len(scales)), 0.0
 	for i, u := range planeAt {
 		t := math.Tan(u) / length
@@ -203,6 +210,7 @@ func givenZero(scales []float64) (sd, mean []float64) {
 			sizes[k] += product * b * (1 - x) / (1 + x)
 		}
 	}
+
 	for k := range scales {
 		sd = append(sd, math.Sqrt(math.Max(0, squares[k]/density)))
 		mean = append(mean, math.Max(0, sizes[k]/density))

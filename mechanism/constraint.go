@@ -53,6 +53,7 @@ func (r Request) dense(c sensitivity.Covariance) *mat.SymDense {
 		k += b.Size
 	}
 
+	// What is outside of the blocks is added before all is measured in units.
 	for _, e := range c.Off {
 		out.SetSym(e.Row, e.Col, out.At(e.Row, e.Col)+e.Value)
 	}

@@ -53,6 +53,7 @@ func (r Request) wideEnough(least float64) float64 {
 		return err == nil && d <= searchShare*float64(r.Budget.Delta)
 	}
 
+	// Doubled until it fits, and then halved to the fraction that a certificate resolves.
 	lo, hi := 0., .05
 	for hi <= 64 && !fits(hi) {
 		lo, hi = hi, 2*hi

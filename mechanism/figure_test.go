@@ -99,7 +99,8 @@ func TestConcentrationHolds(t *testing.T) {
 		t.Fatalf("means %v and %v: the laws are not as concentrated as they should be", meanOf(mu), meanOf(nu))
 	}
 
-	c, err := sensitivity.Concentrated("s", math.Abs(meanOf(mu)-meanOf(nu)), within, 2*butFor)
+	c, err := sensitivity.Concentrated("s", sensitivity.Tails{Apart: math.Abs(meanOf(mu) - meanOf(nu)), Within: within,
+		ButFor: butFor})
 	if err != nil {
 		t.Fatal(err)
 	}

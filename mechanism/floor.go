@@ -76,6 +76,7 @@ func (r Request) unseenFloor(sd []float64, u sensitivity.Unseen) {
 		all += relative(i)
 	}
 
+	// Of the cells that are shown, at most one can hold a row that is not seen: they are counted apart.
 	kind := func(i int) int {
 		if u.Shown != nil && u.Shown[i] {
 			return 1
@@ -88,6 +89,8 @@ func (r Request) unseenFloor(sd []float64, u sensitivity.Unseen) {
 			apart[kind(i)] += cells[c] * cells[c]
 		}
 	}
+
+	// A single row of all cells together may need less than the rows of each.
 	times := share(u.Rows, apart)
 	for i := range apart {
 		squares += times[i] * apart[i]

@@ -116,6 +116,8 @@ func (s *floorSearch) search() {
 		s.likeAlone()
 		return
 	}
+
+	// Each search looks at the pairs that those before it did not hide.
 	s.anchors = make([][]*sensitivity.Probe, len(s.families))
 	for range anchorings {
 		s.again()
@@ -170,6 +172,7 @@ func (s *floorSearch) line(along int) {
 		return
 	}
 
+	// Twice more finely about the best, on either side of it.
 	steps := 8 // either side of the best so far
 	if len(s.families) > 0 {
 		steps = 4 // certificates take their time

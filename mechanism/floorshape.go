@@ -37,6 +37,7 @@ func (s *floorSearch) cells(p [parameters]float64) []cell {
 			}
 		}
 
+		// Each parameter asks for a width, and the largest is taken.
 		if s.exact[k] > 0 {
 			sd = math.Hypot(sd, p[byBeside]*s.exact[k])
 		}
@@ -76,6 +77,8 @@ func (s *floorSearch) error(floor []cell, rates []float64) (sum float64) {
 
 		return blocks.total()
 	}
+
+	// Absolute errors add up component by component, and there are no blocks.
 	if rates == nil {
 		rates = slices.Repeat([]float64{float64(s.Budget.Epsilon)}, len(s.Shifts))
 	}

@@ -38,6 +38,7 @@ func newInherentSearch(r Request, lines structure, kappa float64) *inherentSearc
 		s.spread[k] = math.Inf(1)
 	}
 
+	// What the rows' own randomness hides depends on how the covariances change along the secret.
 	for _, shift := range r.Shifts {
 		s.ends = append(s.ends, s.constraints(shift)...)
 	}

@@ -149,6 +149,7 @@ func (m Mixture) HalfWidth(confidence float64) float64 {
 	if !(confidence > 0 && confidence < 1) {
 		return math.Inf(1)
 	}
+
 	end := 10 / m.Sigma // ln E e^(tX) is finite up to 1/b
 	for _, b := range m.Scales {
 		end = math.Min(end, 1/b)
@@ -163,6 +164,7 @@ func (m Mixture) HalfWidth(confidence float64) float64 {
 		least = math.Min(least, bound/t)
 	}
 
+	// Chernoff's bound holds for any number of scales. With few of them the exact length is worth its time.
 	const few = 6
 	if len(m.Scales) <= few {
 		least = math.Min(least, halfWidth(slices.Clone(m.Scales), m.Sigma, confidence, 1e-9*m.SD()))

@@ -79,7 +79,7 @@ func (n Noise) loss(s sensitivity.Shift) privacy.Loss {
 }
 
 // scales returns, in F's units, the scales of the cells' Laplace noise and the standard deviations of their Gaussian
-// noise; +Inf where it is of the other kind.
+// noise. A cell that has no noise of one kind has +Inf there.
 func (n Noise) scales() (scale, sd []float64) {
 	scale, sd = make([]float64, len(n.cells)), make([]float64, len(n.cells))
 	for k, c := range n.cells {
@@ -104,7 +104,10 @@ func (n Noise) scattered(l privacy.Loss, s *sensitivity.Scatter) privacy.Loss {
 	for _, c := range n.cells {
 		laplace, gaussian = laplace || c.laplace > 0, gaussian || c.laplace == 0
 	}
+
 	l.Delta += s.Beside
+
+	// Chance is counted once for each kind of noise, in its own norm.
 	if laplace {
 		l.Pure += s.Norm1(scale)
 		l.Delta += s.Failure

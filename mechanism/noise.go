@@ -102,6 +102,7 @@ func (n Noise) valid() bool {
 		}
 	}
 
+	// A direction has one kind of noise, and borrows only from one that has some to lend.
 	for _, d := range n.directions {
 		if d.scale < 0 || d.sigma < 0 || (d.scale > 0) == (d.sigma > 0) || d.scale > maxScale || d.sigma > 1<<30 ||
 			d.scale > 0 && d.reach < 1 || len(d.weights) != len(n.cells) || d.lent != 0 &&
@@ -163,6 +164,7 @@ func (n Noise) Covariance(k, l int) float64 {
 func (n Noise) draw(s *source) (own, shared []int64) {
 	own, shared = make([]int64, len(n.cells)), make([]int64, len(n.directions))
 
+	// Components of a plane are drawn together, since their noise adds up to zero.
 	drawn := make([]bool, len(n.cells))
 	for _, p := range n.planes {
 		if !p.drawn {

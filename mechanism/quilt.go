@@ -88,6 +88,7 @@ func (r Request) checkQuilts(kind Kind) error {
 			WithHint("Set fugu.mechanism to %s or %s.", MarkovQuilt, Auto)
 	}
 
+	// A parameter has one quilt, by which its noise is scaled.
 	seen := map[string]bool{}
 	for _, q := range r.Quilts {
 		if seen[q.Attribute] || !(q.Width >= 0 && q.Width <= magnitude && q.Influence >= 0) ||

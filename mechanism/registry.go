@@ -31,6 +31,12 @@ func Kinds() []Kind {
 	return out
 }
 
+// CountsRows reports whether a mechanism counts the randomness of the rows as noise, so that it matters what the law of
+// F is like.
+func CountsRows(kind Kind) bool {
+	return slices.ContainsFunc(designs, func(m mechanism) bool { return m.kind == kind && m.inherent })
+}
+
 // ParseKind reads the name of a mechanism. What is not exactly one of the names is an InvalidParameterValue whose hint
 // lists them.
 func ParseKind(s string) (Kind, error) {

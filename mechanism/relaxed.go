@@ -109,6 +109,7 @@ func (r Request) weakened(certificates []Certificate) ([]Certificate, error) {
 		return r.Relaxed.Nearby.Guarantee(b)
 	}
 
+	// What holds under the model holds under the truth with more ε and δ.
 	for i := range certificates {
 		c := &certificates[i]
 		b, err := guarantee(c.Epsilon, c.Delta)

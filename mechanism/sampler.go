@@ -82,6 +82,7 @@ func (s *source) bernoulliExpFraction(a, b uint64) bool {
 // [Canonne, Kamath & Steinke 2020, Algorithm 2].
 func (s *source) laplace(t uint64) int64 {
 	for s.err == nil {
+		// The remainder by t and the quotient are drawn apart: u with weight e^(-u/t), v geometrically.
 		u := s.below(t)
 		if !s.bernoulliExp(0, u, t) {
 			continue

@@ -249,6 +249,7 @@ func (l across) add(rho, d []float64, n float64, together []bent) {
 		}
 	}
 
+	// What two components bend together is counted where they are together, and not here.
 	for _, e := range together {
 		if number[e.row]++; d[e.row] != 0 && d[e.col] != 0 {
 			own[e.row].take(l, e.col, d[e.col])

@@ -51,6 +51,7 @@ func (m *Moments) choose(ctx context.Context, ref planner.Querier, secret int, c
 		return err
 	}
 
+	// A text that could not have been chosen to fit the rows pays for nothing.
 	if !hook.Unlooked && choice.Nats > 1 && !choice.Apart.None() {
 		alone, err := m.cut.Alone(ctx, ref, secret, choice.Apart)
 		if err != nil {

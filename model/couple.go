@@ -11,8 +11,8 @@ type couple struct {
 	product     func(class int, g, h []weighted) float64
 }
 
-// bend bounds the second derivative of what the two have alike in the covariance of one row's terms: of an average and
-// a count or sum the lesser of what it is with t and without, as both bound it.
+// bend bounds the second derivative of what the two components have in common: the covariance of one row's terms. For
+// an average and a count or sum there are two bounds, with t and without, and the lesser is taken.
 func (c couple) bend(shares [2][]float64, length float64) float64 {
 	v := c.less(0, shares, length)
 	product := func(class int, g, h []weighted) float64 { return c.product(class, h, g) }
@@ -25,8 +25,8 @@ func (c couple) bend(shares [2][]float64, length float64) float64 {
 	return v
 }
 
-// less bounds it, with t of the first one's means taken off where that is an average: the classes' covariances, and
-// what each form of secret has beside them.
+// less gives such a bound, with t taken off the means of the first component if that is an average. It adds up the
+// covariances within the classes, and what the form of the secret brings in beside them.
 //
 //	E hhᵀ - μμᵀ = Σ_c p_c C_c + Σ_{c<d} p_c p_d (m_c - m_d)(m_c - m_d)ᵀ           of a distribution of shares
 func (c couple) less(t float64, shares [2][]float64, length float64) float64 {
@@ -37,6 +37,9 @@ func (c couple) less(t float64, shares [2][]float64, length float64) float64 {
 			common := c.p.mixed(shares, length, func(class int) float64 {
 				return c.product(class, x.h, y.h) - value(x.h, p.mean[class])*(value(y.h, q.mean[class])+t)
 			})
+
+			// The covariance of a mixture of classes is more than the mixture of their covariances. What that adds
+			// depends on what the secret is.
 			switch {
 			case c.p.beta != nil && !psi.Distribution:
 				variance := p.Variance * value(x.h, c.p.beta) * value(y.h, c.q.beta)

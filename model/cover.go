@@ -84,6 +84,8 @@ func (m *Moments) covering(c *classes, name string, span sensitivity.Span, low, 
 		off[k] = m.averageOff(c, comp, l, low[k], high[k], m.widest(comp)/span.Within)
 	}
 
+	// Rows that change class move the sums of all cells of a class together: one ball holds that, unless each by itself
+	// is less.
 	var unseen []sensitivity.Unseen
 	for _, group := range groups {
 		for class, along := range l.along {
@@ -103,6 +105,7 @@ func (m *Moments) covering(c *classes, name string, span sensitivity.Span, low, 
 		}
 	}
 
+	// Standard errors go along for those who ask what the estimate itself is worth.
 	var err error
 	if v.Shift, err = sensitivity.Between(name, span, low, high, off); err != nil {
 		return v, err
@@ -254,6 +257,7 @@ func (r replacement) covered(m *Moments, k Component, extent float64) (variance,
 		return variance, variance + mean*mean
 	}
 
+	// Each is the worst over laws by itself, which no single law need be.
 	variance = r.total(func(class int) float64 { v, _ := of(class); return v })
 	second = r.total(func(class int) float64 { _, s := of(class); return s })
 	if r.independent { // as farthest has it, with means as far apart as they may be

@@ -44,6 +44,7 @@ func (m *Moments) inCell(c *classes, k Component) (shares, means []extent) {
 		off := drawing{n, share, c.variance(class, m.terms, one), 0, 1}.off(t, picked)
 		shares = append(shares, extent{math.Max(0, share-off), math.Min(1, share+off)})
 
+		// Without rows in the cell the mean is anywhere between the bounds.
 		mean := extent{least, most}
 		if share > 0 {
 			a := c.mean[class][sum] / share

@@ -23,6 +23,8 @@ func (m *Moments) edges(secret int, psi Psi, standardErrors float64) ([]movement
 	if 1-s.From*float64(k) <= 0 || s.To*float64(k) <= 1 {
 		return nil, errors.New("no two vectors of shares in the range add up to 1")
 	}
+
+	// Only sums and their quotients have bounds over all vectors.
 	for _, comp := range m.Components {
 		if _, _, ok := m.quotient(comp); m.total(comp) < 0 && !ok {
 			return nil, sqlstate.New(sqlstate.ModelUnfit, "%s cannot be answered: how far it moves with the "+
@@ -49,6 +51,7 @@ func (m *Moments) edges(secret int, psi Psi, standardErrors float64) ([]movement
 				deviation[l] = c.deviation(m, comp, at)
 			}
 
+			// The slope lies between the bounds, and its errors are counted on top.
 			span := sensitivity.Span{Within: s.Within}
 			var shift movement
 			var err error
@@ -98,6 +101,7 @@ func (c *classes) anywhere(m *Moments, k Component, s *Simplex, at mixture) []un
 		return out
 	}
 
+	// The quotient and its denominator lie within these bounds for all vectors.
 	low, high := s.quotients(c.column(sum), c.column(count))
 	spread, turn := m.spread(k, math.Max(math.Abs(low), math.Abs(high))), math.Abs(at.d[count])/least
 	for j, size := range c.Size {

@@ -68,6 +68,7 @@ func (p *Path) regressed(k Component, x float64) regression {
 		mean += w.weight * c.mean[0][w.term]
 	}
 
+	// What the regression leaves is the residual's variance.
 	left := math.Max(0, c.variance(0, m.terms, f)-beta*beta*c.Variance)
 	sxx := c.Size[0] * c.Variance
 	return regression{

@@ -249,9 +249,9 @@ type regressed struct {
 	deviation, explained float64
 }
 
-// regression takes the functional with these weights, whose coefficients on Z are B = Σ_FZ Σ_ZZ⁻¹. A row of the
-// reference is in one cell of each public statistic at most, so one more changes B μ_Z by the largest of B h over the
-// cells; the standard errors are added up.
+// regression takes the functional with these weights, whose coefficients on Z are B = Σ_FZ Σ_ZZ⁻¹. The slope of its
+// mean has -Bμ_Z' - B'μ_Z. A row of the reference is in one cell of each public statistic at most, so one more of a
+// class with the share p changes that by the largest of B h + p B' h over the cells; the standard errors are added up.
 func (g *Given) regression(secret int, psi Psi, k *known, weights []weighted, x float64) regressed {
 	var out regressed
 	if k.basis == nil {
@@ -259,37 +259,44 @@ func (g *Given) regression(secret int, psi Psi, k *known, weights []weighted, x 
 	}
 	t := (x - k.span.From) / (k.span.To - k.span.From)
 	m, r := k.basis.Dims()
-	b := make([]float64, r)
+	b, slope := make([]float64, r), make([]float64, r)
 	for _, w := range weights {
 		l := g.line(secret, k, w.term)
 		for j := range b {
 			b[j] += w.weight * (l.b0[j] + t*l.b1[j])
+			slope[j] += w.weight * l.b1[j]
 		}
 	}
 
 	// In the basis the public components vary independently, so that each is a regression of its own.
-	coefficients := make([]float64, m)
+	coefficients, turning := make([]float64, m), make([]float64, m)
 	for j := range b {
 		v := k.v0[j] + t*k.v1[j]
 		out.explained += b[j] * b[j] / v
 		for i := range coefficients {
 			coefficients[i] += k.basis.At(i, j) * b[j] / v
+			turning[i] += k.basis.At(i, j) * (slope[j]*v - b[j]*k.v1[j]) / (v * v) / (k.span.To - k.span.From)
 		}
 	}
 
-	// What rows that the reference does not show change in the coefficients' combination of Z.
+	// What rows that the reference does not show change in the coefficients' combination of Z: B of how its mean moves,
+	// and how B moves of the mean itself, of which a class has its share.
 	c := &g.m.secrets[secret]
-	for _, most := range g.public.mostOf(coefficients) {
+	shares := [2]float64{1 - x, x}
+	steady, moving := g.public.mostOf(coefficients), g.public.mostOf(turning)
+	for l := range steady {
 		for class := range out.rows {
-			out.rows[class] += g.m.rows() * most / c.Size[class]
+			out.rows[class] += g.m.rows() * (steady[l] + shares[class]*moving[l]) / c.Size[class]
 		}
 	}
 
 	// And how far its standard errors take it.
 	i := 0
 	for _, z := range g.public.moments {
-		for _, d := range z.Paths(secret, psi)[k.edge].Deviation(x) {
-			out.deviation += math.Abs(coefficients[i]) * d
+		path := z.Paths(secret, psi)[k.edge]
+		level := path.Estimation(x).Diagonal()
+		for j, d := range path.Deviation(x) {
+			out.deviation += math.Abs(coefficients[i])*d + math.Abs(turning[i])*math.Sqrt(math.Max(0, level[j]))
 			i++
 		}
 	}
@@ -328,6 +335,7 @@ func (g *Given) leverage(k *known, t, width float64) float64 {
 		}
 	}
 
+	// Both the weights and how they change with the secret are estimates.
 	out := 1.0
 	for _, v := range [][]float64{a, slope} {
 		for _, most := range g.public.mostOf(v) {

@@ -134,12 +134,15 @@ func (m *Moments) describe(cell int, products, rest []float64) {
 		if base.Indicator {
 			continue
 		}
+
+		// What the moments say already is taken from there, and the rest is read in order.
 		number, sum := m.cut.Known(i)
 		m.bases[i].nonzero += next(number)
 		m.bases[i].abs += next(sum)
 		if base.Low != "" {
 			continue
 		}
+
 		seen := extent{rest[0], rest[1]}
 		rest = rest[2:]
 		m.bases[i].widen(seen)

@@ -233,6 +233,7 @@ func (m *Moments) Paths(secret int, psi Psi) []*Path {
 		p.base, p.along = []float64{1, 0}, []float64{-1, 1}
 	}
 
+	// A span is one line, whatever is on it.
 	var out []*Path
 	for _, span := range psi.Spans {
 		q := p

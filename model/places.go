@@ -136,6 +136,8 @@ func (m *Moments) Terms(ctx context.Context, ref planner.Querier, p *Places, tot
 		if !ok {
 			continue // a key that is not public
 		}
+
+		// Rows are known by their places, since a reference need not have a key.
 		r, ok := p.number[spot{row[head].Text, row[head+1].Text}]
 		if !ok {
 			return nil, sqlstate.New(sqlstate.ModelUnfit, "the reference of %s has changed since the policy was loaded",

@@ -86,10 +86,12 @@ type known struct {
 	basis          *mat.Dense // public components × r
 	v0, v1, r0, r1 []float64
 	vectors        [2][]float64  // the class means of Z
+	squares        []float64     // n E h² of each component in either class, the greater: variances count by it
 	covariance     [2]*mat.Dense // those of n rows of a class, in units of Z
 }
 
-// Limits of what counts as certain: variances relative to the largest, and means relative to values.
+// Limits of what counts as certain: variances relative to the squares that they are differences of, or to the largest,
+// and means relative to values. Nothing is in units: a sum of millionths varies as a sum of millions does.
 const (
 	certainVariance = 1e-9
 	certainMean     = 1e-7
@@ -103,7 +105,7 @@ func (p *Public) along(secret int, psi Psi, edge int) (*known, error) {
 	p.measure(k, secret)
 	low, high := p.at(k, k.span.From), p.at(k, k.span.To)
 
-	kept, err := p.varying(psi, low, high)
+	kept, err := p.varying(psi, k, low, high)
 	if err != nil {
 		return nil, err
 	}
@@ -117,10 +119,12 @@ func (p *Public) along(secret int, psi Psi, edge int) (*known, error) {
 func (p *Public) measure(k *known, secret int) {
 	places := p.places()
 	n, m := p.moments[0].rows(), len(places)
+	k.squares = make([]float64, m)
 	for class := range 2 {
 		mean := make([]float64, m)
 		for i, a := range places {
 			mean[i] = p.moments[a.cut].secrets[secret].mean[class][a.term]
+			k.squares[i] = math.Max(k.squares[i], n*p.product(secret, class, a, a))
 		}
 		c := mat.NewDense(m, m, nil)
 		for i, a := range places {
@@ -152,15 +156,16 @@ func (p *Public) at(k *known, x float64) seen {
 
 // varying returns combinations of the public statistics whose covariances at both ends of the span add up to the unit
 // matrix. What hardly varies at either end is left out, and must be the same at both.
-func (p *Public) varying(psi Psi, low, high seen) (kept [][]float64, err error) {
+func (p *Public) varying(psi Psi, k *known, low, high seen) (kept [][]float64, err error) {
 	n, m := p.moments[0].rows(), len(p.values)
 	scale := make([]float64, m) // statistics have units of their own
 	for i := range scale {
-		if v := low.covariance.At(i, i) + high.covariance.At(i, i); v > certainVariance*n {
+		if v := low.covariance.At(i, i) + high.covariance.At(i, i); v > certainVariance*k.squares[i] {
 			scale[i] = 1 / math.Sqrt(v)
 		}
 	}
 
+	// In their common directions the statistics vary one by one.
 	both := mat.NewSymDense(m, nil)
 	for i := range m {
 		for j := range i + 1 {
@@ -173,6 +178,7 @@ func (p *Public) varying(psi Psi, low, high seen) (kept [][]float64, err error) 
 		return nil, err
 	}
 
+	// A combination that cannot vary says something for sure, which must hold at both ends.
 	for i, l := range values {
 		v := mat.Col(nil, i, vectors)
 		size := 0.0
@@ -180,7 +186,8 @@ func (p *Public) varying(psi Psi, low, high seen) (kept [][]float64, err error) 
 			if scale[j] > 0 {
 				v[j] *= scale[j]
 			}
-			size += math.Abs(v[j]) * (math.Abs(p.values[j]) + 1)
+			expected := n * math.Max(math.Abs(k.vectors[0][j]), math.Abs(k.vectors[1][j]))
+			size += math.Abs(v[j]) * (math.Abs(p.values[j]) + expected)
 		}
 
 		if !(l > certainVariance) {

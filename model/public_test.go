@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"fugu/planner"
 	"fugu/sensitivity"
 	"fugu/sqlstate"
+	"fugu/test/pgcluster"
 	"fugu/upstream"
 )
 
@@ -287,5 +289,103 @@ func TestPublicCheck(t *testing.T) {
 	if _, err := sets.Given(t.Context(), reader, publicOf(t, reader, table, []float64{rows},
 		"SELECT count(*) FROM people")); !errors.Is(err, model.ErrPublic) {
 		t.Errorf("grouping sets: %v", err)
+	}
+}
+
+// What is certain does not depend on units: a sum of millionths is conditioned on as a sum of whole numbers is. It was
+// taken for certain, and so for telling the secret, as its variance is small in its own units.
+func TestPublicUnits(t *testing.T) {
+	const rows = 5000
+	_, reader, table := people(t, rows)
+	psi := model.Psi{Name: "share", Spans: []sensitivity.Span{{From: 0.15, To: 0.45, Within: 0.1}}}
+	_, m := measure(t, reader, table, linear)
+	var slopes [2][]float64
+	for i, of := range []struct {
+		sql   string
+		value float64
+	}{{"SELECT sum(y) FROM people", 91_000}, {"SELECT sum(y * 0.0000001) FROM people", .0091}} {
+		known := publicOf(t, reader, table, []float64{of.value}, of.sql)
+		if err := known.Check(secretShare, psi); err != nil {
+			t.Fatalf("%s: %v", of.sql, err)
+		}
+		g, err := m.Given(t.Context(), reader, known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slopes[i], _, err = g.GivenSlopes(secretShare, psi); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for k, v := range slopes[0] {
+		if math.Abs(v-slopes[1][k]) > 1e-6*math.Abs(v) {
+			t.Errorf("component %d moves by %v, and by %v where the same sum is in ten millionths", k, v, slopes[1][k])
+		}
+	}
+
+	// What is certain but for the secret tells it, however small it is.
+	told := publicOf(t, reader, table, []float64{.0001}, "SELECT sum(0.0000001) FROM people WHERE s")
+	if err := told.Check(secretShare, psi); !sqlstate.Is(err, sqlstate.ModelUnfit) {
+		t.Errorf("a sum that tells the secret, in ten millionths: %v", err)
+	}
+}
+
+// A row of the reference more changes how F moves given Z also through the slope of the regression: where the classes'
+// regressions are opposite, and nothing else moves, by B' times what it changes in the mean of Z. The rows that noise
+// hides besides cover it: the change is worked out from the rows themselves.
+func TestGivenHidesOneRowMore(t *testing.T) {
+	const rows, class = 5000, 600
+	_, reader, table := people(t, rows)
+	var all []person
+	var values []string
+	for _, s := range []bool{true, false} {
+		for i := range class {
+			sign := float64(1 - 2*(i%2))
+			p := person{s: s, k: "u", g: "a", x: sign, y: sign}
+			if i < 4 {
+				p.x = 3 * sign
+			}
+			if !s {
+				p.y = -sign
+			}
+			all, values = append(all, p), append(values, fmt.Sprintf("(%v,'%c','a',%g,%g)", s, "uvw"[i%3], p.x, p.y))
+		}
+	}
+	if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", "TRUNCATE people; INSERT INTO people VALUES "+
+		strings.Join(values, ",")); err != nil {
+		t.Fatal(err)
+	}
+
+	const at, half = .5, 5e-4
+	psi := model.Psi{Name: "share", Spans: []sensitivity.Span{{From: at - half, To: at + half, Within: 2 * half}}}
+	_, m := measure(t, reader, table, "SELECT sum(y) FROM people")
+	g, err := m.Given(t.Context(), reader, publicOf(t, reader, table, []float64{0}, "SELECT sum(x) FROM people"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shifts, _, err := g.Shifts(secretShare, psi, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden := shifts[0].Box()[0]
+
+	moves := func(all []person) float64 {
+		u, z := func(p person) []float64 { return []float64{p.y} }, func(p person) []float64 { return []float64{p.x} }
+		high, _ := conditional(all, rows, at+half, u, z, []float64{0})
+		low, _ := conditional(all, rows, at-half, u, z, []float64{0})
+		return high[0] - low[0]
+	}
+	before := moves(all)
+	for _, x := range []float64{-3, 3} {
+		for _, y := range []float64{-1, 0, 1} {
+			more := []person{{s: true, k: "u", g: "a", x: x, y: y}, {s: false, k: "u", g: "a", x: x, y: -y}}
+			for _, with := range [][]person{more[:1], more[1:], more} {
+				moved := math.Abs(moves(append(all[:len(all):len(all)], with...)) - before)
+				t.Logf("x = %g, y = %g, %d rows more: %.4g of %.4g", x, y, len(with), moved, hidden)
+				if moved > hidden {
+					t.Errorf("%d rows more with x = %g, y = %g move F by %v more, and %v is hidden", len(with), x, y,
+						moved, hidden)
+				}
+			}
+		}
 	}
 }

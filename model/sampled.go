@@ -160,6 +160,7 @@ func (r *reading) add(cell int, row []planner.Value) error {
 		row = row[1:]
 	}
 
+	// A value that is NULL counts nowhere.
 	value, text := row[0], row[1]
 	n, err := number(row[2])
 	if err != nil {
@@ -169,6 +170,7 @@ func (r *reading) add(cell int, row []planner.Value) error {
 		return nil
 	}
 
+	// A cell is begun with its first value.
 	if r.cells[cell][r.aggregate] == nil {
 		if err := r.start(cell); err != nil {
 			return err
@@ -301,6 +303,7 @@ func (x *argument) apart(psi Psi, rows float64, of [][]float64, sizes []float64,
 		return newQuantile(psi, rows, x.sampled.Fraction, x.lo, x.hi, values, sizes, failure).width(failure)
 	}
 
+	// Distinct values are bounded on each part of Ψ by itself, and the worst part holds for all.
 	w := 0.0
 	for _, part := range psi.parts() {
 		v := newVariety(part, rows, x.values, x.sampled.Domain != nil, of, sizes, failure)
@@ -363,6 +366,7 @@ func (x *argument) lattice() float64 {
 	if x.sampled.Kind == planner.DistinctCount {
 		return 1
 	}
+
 	step := math.Inf(1)
 	sorted := slices.Sorted(slices.Values(x.values))
 	for i, v := range sorted {
@@ -377,6 +381,8 @@ func (x *argument) lattice() float64 {
 	if math.IsInf(step, 1) { // nothing has been seen that it could divide
 		step = math.Max(1, math.Max(math.Abs(x.lo), math.Abs(x.hi)))
 	}
+
+	// An average divides by how many values there are.
 	if x.sampled.Kind == planner.DistinctMean {
 		step /= math.Max(1, float64(len(x.values)))
 	}

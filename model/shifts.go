@@ -47,6 +47,8 @@ func (m *Moments) between(c *classes, name string, span sensitivity.Span, from, 
 	if m.cover > 0 {
 		return movement{}, notCovered("the movement with secret " + name)
 	}
+
+	// Disjoint cells share the rows that are not seen; standard errors are added to each.
 	beside, unseen := m.disjoint(c, rows, signs)
 	v := movement{widened: beside}
 	for k := range v.widened {
@@ -63,6 +65,7 @@ func (m *Moments) between(c *classes, name string, span sensitivity.Span, from, 
 		}
 	}
 
+	// So far it is the slope: a pair is at most Within apart.
 	v.Error, v.Unseen = deviation, unseen
 	scale(v.Error, span.Within)
 	scale(v.widened, span.Within)

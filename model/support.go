@@ -41,6 +41,7 @@ func (m *Moments) support() error {
 		}
 	}
 
+	// A component that cannot vary has no noise to calibrate, and its value says nothing.
 	second := make([]int, len(m.cut.Aggregates)) // cells in which an aggregate of second moments is supported
 	for cell := range m.cut.Cells {
 		for a, agg := range m.cut.Aggregates {

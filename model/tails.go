@@ -65,6 +65,7 @@ func (psi Psi) parts() []Psi {
 		out = append(out, part)
 	}
 
+	// Pieces overlap by as much as a pair is wide, so that each pair is in one of them.
 	for _, s := range psi.Spans {
 		for from := s.From; ; from += s.Within {
 			part := psi

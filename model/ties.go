@@ -106,7 +106,9 @@ func crossed(rows [][]planner.Value, secrets []planner.Secret, i, j int) ([][]fl
 func tiedNumbers(ctx context.Context, ref planner.Querier, t *planner.Table) (out []Tie, err error) {
 	for j, b := range t.Secrets {
 		for i, a := range t.Secrets {
+			// Two numbers have a correlation; a number and classes the share of its variance that the classes explain.
 			var r float64
+
 			switch {
 			case b.Number == nil || a.Parameter || i == j || a.Number != nil && i > j: // each two once
 				continue

@@ -85,6 +85,8 @@ func (t *Totals) describe(ctx context.Context, ref planner.Querier, table *plann
 	if len(rows) != 1 || len(rows[0]) != 6 {
 		return fmt.Errorf("describing secret %s: not one row", s.Name)
 	}
+
+	// A row without a number would have no part in the mean.
 	if rows[0][1] != rows[0][0] {
 		return sqlstate.New(sqlstate.ModelUnfit, "the mean of %s is secret %s, but it is NULL in rows of the "+
 			"reference of %s", s.Text, s.Name, table).

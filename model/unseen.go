@@ -173,6 +173,7 @@ func (m *Moments) hardlySeen(c *classes, class int, set []int) (more map[int]int
 		}
 	}
 
+	// Cells that are hardly seen are as many as both counts say: the lesser is taken.
 	more, none := map[int]int{}, map[int]int{}
 	for here := range once {
 		more[here[0]]++

@@ -33,6 +33,7 @@ func (a *analysis) named() bool {
 		utility = true
 	}
 
+	// The parameters are counted in passing, since this looks at every node.
 	tree.Inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.RangeVar:

@@ -28,7 +28,7 @@ type Cut struct {
 	sel   *pg.SelectStmt
 	from  *pg.Node
 	read  *reader
-	modes []string // what mode is asked of
+	modes []string // the expressions whose most frequent value is asked for
 }
 
 // keyOf finds the key that e is, -1 for none.
@@ -48,7 +48,7 @@ type Key struct {
 	Name     string // its column, above the cut
 	Source   string // as it reads in SQL, for people
 	Position int
-	Mode     bool // mode is of it, and it is no key of the client's
+	Mode     bool // the client asks for its most frequent value, mode(), and does not group by it
 }
 
 // Grouping is a call of GROUPING: its column above the cut, and the keys it asks about.

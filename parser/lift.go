@@ -109,6 +109,8 @@ func (a *analysis) spread(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	if err != nil {
 		return err
 	}
+
+	// What is asked for twice is one column.
 	s := Spread{slices.IndexFunc(c.Aggregates, func(b Aggregate) bool { return b.Name == agg.Name }), what}
 	if !slices.Contains(c.Spreads, s) {
 		c.Spreads = append(c.Spreads, s)

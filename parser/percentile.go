@@ -25,6 +25,7 @@ func (a *analysis) percentile(c *Cut, f *pg.FuncCall, agg *Aggregate) error {
 			"a percentile in descending order cannot be answered on protected data")
 	}
 
+	// Equal fractions are written alike, however the client wrote them.
 	fraction, err := a.fraction(f.Args[0])
 	if err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Places say where the parts of a rewritten text stood in the client's, so that an error about them can. They are of
-// the nodes of the tree: PostgreSQL's errors speak of nothing else. Offsets are in characters, from 0.
+// Places say where the parts of a rewritten text stood in the client's, so that errors about them can say so. The parts
+// are the nodes of the tree, since PostgreSQL's errors speak of nothing else. Offsets are in characters, from 0.
 type Places struct{ now, before []int32 }
 
 // At gives the position in the client's text of one in the rewritten text, both in characters from 1. What the client

@@ -126,6 +126,7 @@ func (x *Execute) Values(types []string) (string, error) {
 			return "", err
 		}
 
+		// PostgreSQL converts it to the parameter's type, and gives that back as text.
 		text, err := deparseExpr(n)
 		if err != nil {
 			return "", err

@@ -78,11 +78,13 @@ func (r *reader) star(n *pg.Node, ref *pg.ColumnRef) ([]output, error) {
 		q = append(q, f.GetString_().GetSval())
 	}
 
+	// A merged column would stand there once, and not once for each table.
 	if len(q) == 0 && len(r.names.merged) > 0 {
 		return nil, r.refuse(n, "Name the columns.",
 			"* cannot be used with USING or NATURAL below an aggregate of protected rows")
 	}
 
+	// The columns stand in the order of FROM.
 	var out []output
 	found := false
 	for _, it := range r.names.items {

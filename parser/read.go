@@ -136,6 +136,7 @@ func (r *reader) constant(n *pg.Node, c *pg.A_Const) (Expr, error) {
 	return nil, r.refuse(n, exprHint, "bit strings cannot be used on protected rows")
 }
 
+// caseExpr reads CASE, with an operand or without.
 func (r *reader) caseExpr(c *pg.CaseExpr) (Expr, error) {
 	var out Case
 	var err error
@@ -145,6 +146,7 @@ func (r *reader) caseExpr(c *pg.CaseExpr) (Expr, error) {
 		}
 	}
 
+	// A condition and its result are read together, which keeps the order of the parameters in them.
 	for _, n := range c.Args {
 		w := n.GetCaseWhen()
 		arm, err := r.exprs([]*pg.Node{w.Expr, w.Result})

@@ -43,14 +43,14 @@ func Rename(sql string, statements []*Statement) (out Splice, ok bool) {
 	return out, err == nil && same
 }
 
-// onlyRenamed reports whether nothing is asked of Fugu but the names of twins.
+// onlyRenamed reports whether all that Fugu has to do is to name twins.
 func (s *Statement) onlyRenamed() bool {
 	return s.renamed && len(s.Cuts)+len(s.Virtual) == 0 && s.Plain == nil && s.Explain == NoExplain &&
 		s.Execute == nil &&
 		s.Show == ""
 }
 
-// plainly reports whether a statement is of the kinds in which a constant is a value, whatever it is.
+// plainly reports whether a statement has one of the kinds in which every constant is a value.
 func plainly(root *pg.Node) bool {
 	switch root.GetNode().(type) {
 	case *pg.Node_SelectStmt, *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_MergeStmt:

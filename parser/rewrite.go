@@ -25,6 +25,7 @@ func (s *Statement) Rewrite(cuts, virtual []Relation) (string, error) {
 		c.sel, c.from, c.read = nil, nil, nil // plans outlive the tree
 	}
 
+	// What the client called a virtual table stays its name.
 	for i, v := range s.Virtual {
 		alias := v.node.GetRangeVar().Alias
 		if alias == nil {

@@ -220,7 +220,7 @@ func (s *statistic) deviation(t Table) string {
 	return "CASE WHEN " + s.told + " IS NULL THEN NULL ELSE pg_catalog.sqrt(pg_catalog.abs(" + variance + ")) END"
 }
 
-// spread is what is asked of a statistic whose deviation that is.
+// spread returns what the client asks for of a statistic: its standard deviation, or an end of its interval.
 func (s *statistic) spread(what, deviation string) string {
 	switch what {
 	case SpreadLower:
@@ -234,7 +234,7 @@ func (s *statistic) spread(what, deviation string) string {
 // twinSpread is how many standard deviations the ends of an interval of 95 % are from a value whose error is normal.
 const twinSpread = 1.959963984540054
 
-// sampledFrom is the table of whose twin's rows a SELECT is, where there is nothing beside it.
+// sampledFrom returns the table whose twin a SELECT reads, if it reads nothing else.
 func (a *analysis) sampledFrom(s *pg.SelectStmt) (Table, bool) {
 	if len(s.FromClause) != 1 || s.FromClause[0].GetRangeVar() == nil {
 		return Table{}, false

@@ -30,7 +30,7 @@ var spreads = []string{SpreadSD, SpreadLower, SpreadUpper}
 // Column is the name of its column, above the cut: cuts that have the same aggregates have the same names.
 func (s Spread) Column() string { return fmt.Sprintf("%s %d", s.What, s.Of+1) }
 
-// hintSamplingFrom is of a call on rows that are not a twin's alone.
+// hintSamplingFrom is the hint for a call on other rows than those of one twin.
 const hintSamplingFrom = "Write it in a SELECT whose FROM is a table with a twin, and nothing else; join above."
 
 // hintSpread ends with what takes the place of %s.

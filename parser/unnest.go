@@ -63,6 +63,7 @@ func relation(r Relation, alias *pg.Alias) (*pg.Node, error) {
 		return &pg.Node{Node: f}, nil
 	}
 
+	// PostgreSQL's unnest loses a type's modifier, as of numeric(8,2), so that each such column is cast once more.
 	names := f.RangeFunction.Alias.Colnames
 	s := &pg.SelectStmt{FromClause: []*pg.Node{{Node: f}}, LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT,
 		Op: pg.SetOperation_SETOP_NONE}

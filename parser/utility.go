@@ -94,6 +94,7 @@ func (a *analysis) refuseStatement() error {
 		name, pos = t.String(), a.src.position(rv.Location)
 	}
 
+	// The hint says how to get what the statement was for, where there is a way.
 	switch x := a.stmt.root.Stmt.GetNode().(type) {
 	case *pg.Node_ExplainStmt:
 		hint = "EXPLAIN (PRIVACY) shows how the statement would be answered, and spends nothing."

@@ -24,12 +24,15 @@ import (
 func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
 	defer s.session.engine.desk.Searches.Serve()()
 	ctx = trace.With(ctx, s.session.engine.recorder)
+
+	// A refusal is recorded, unless it was the server that failed: then it has told the client itself.
 	ask, told := b.Ask, false
 	b.Ask = func(ctx context.Context, sql string) ([][]string, error) {
 		rows, err := ask(ctx, sql)
-		told = told || err != nil // by the server, to the client
+		told = told || err != nil
 		return rows, err
 	}
+
 	s.found = nil
 	bound, err := s.bind(ctx, b)
 	if err == nil {
@@ -49,6 +52,7 @@ func (s *statement) stale() bool {
 		!hook.StaleStatements
 }
 
+// bind does what the statement asks for by its kind: what is plain, ordinary or only prepared asks nothing.
 func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
 	if s.stale() {
 		if err := s.again(ctx); err != nil {
@@ -112,7 +116,7 @@ func (s *statement) respond(ctx context.Context, b wire.Binding, how parser.Expl
 	return bound, err
 }
 
-// begin is the trace of one binding.
+// begin begins the trace of one binding.
 func (s *statement) begin(ctx context.Context, how parser.Explain) (context.Context, trace.Span) {
 	stage := trace.Answer
 	if how != parser.NoExplain {
@@ -127,7 +131,8 @@ func (s *statement) begin(ctx context.Context, how parser.Explain) (context.Cont
 	return ctx, span
 }
 
-// bindOn answers or explains the statement on db.
+// bindOn answers or explains the statement on db: the reader, or a snapshot in which ordinary tables are held, whose
+// contents tell what these hold.
 func (s *statement) bindOn(ctx context.Context, b wire.Binding, how parser.Explain, set settings, db answer.Database,
 	contents []string) (wire.Bound, error) {
 	if s.policy == nil { // nothing below is protected by noise
@@ -165,6 +170,7 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, how parser.Expla
 		return wire.Bound{}, err
 	}
 
+	// From here on everything is made of the stored answer.
 	var bound wire.Bound
 	if bound.Values, err = q.Arrays(ctx, a); err != nil {
 		return wire.Bound{}, err
@@ -199,7 +205,7 @@ func (s *statement) bindFree(ctx context.Context, b wire.Binding, how parser.Exp
 	return s.inlined(wire.Bound{Values: free})
 }
 
-// inlined writes the values into the text of a statement that takes no parameters.
+// inlined writes the values into the text if the statement takes no parameters, as a COPY does not.
 func (s *statement) inlined(bound wire.Bound) (_ wire.Bound, err error) {
 	if s.probe != "" {
 		bound.Text, err = parser.Inline(s.plan.SQL, s.plan.ClientParams+1, bound.Values)
@@ -208,8 +214,8 @@ func (s *statement) inlined(bound wire.Bound) (_ wire.Bound, err error) {
 	return bound, err
 }
 
-// question takes in the parameters and settings of one binding of a statement with a policy. contents identifies what
-// the ordinary tables hold that the cuts read.
+// question makes a question of one binding, with its parameters and settings. contents tells what the ordinary tables
+// hold that the cuts read.
 func (s *statement) question(ctx context.Context, b wire.Binding, set settings, db answer.Database,
 	contents []string) (*answer.Question, error) {
 	a, err := set.asked(s.policy)
@@ -233,7 +239,7 @@ func textParam(types *pgtype.Map, b wire.Binding, n int, oid uint32) ([]byte, er
 		return nil, quote.NoParameter(n)
 	}
 
-	// One format is of all parameters, and none is text (protocol, Bind).
+	// The protocol's Bind message has one format for all parameters, one for each, or none, which means text.
 	format := int16(pgtype.TextFormatCode)
 	switch {
 	case len(b.Formats) == 1:
@@ -254,7 +260,7 @@ func (s *statement) meansWhatItSays(ctx context.Context, b wire.Binding) error {
 	return engine.overloads.Own(ctx, b.Ask, engine.desk.Reader, s.plan)
 }
 
-// notices are what a client hears beside an answer: a warning, and at its wish what was told.
+// notices returns what a client is told beside an answer: a warning, and if it wants notices what was released.
 func notices(ctx context.Context, q *answer.Question, a ledger.Answer, wished bool) (out []wire.Notice) {
 	if text := q.Warning(ctx); text != "" {
 		out = append(out, wire.Notice{Warning: true, Message: "fugu: " + text,
@@ -268,7 +274,7 @@ func notices(ctx context.Context, q *answer.Question, a ledger.Answer, wished bo
 	return out
 }
 
-// explained is the answer to EXPLAIN (PRIVACY): one array of lines.
+// explained makes the answer to EXPLAIN (PRIVACY): one array of lines.
 func explained(x explain.Explanation, how parser.Explain) (wire.Bound, error) {
 	lines := x.Lines()
 	if how == parser.ExplainJSON {

@@ -48,8 +48,8 @@ func New(guest *pgconn.Config, reader *upstream.Reader, l ledger.Ledger, s *Snap
 // GiveGuests has sessions of the users named run as guests of their own, on the same database; before the first Open.
 func (e *Engine) GiveGuests(guests map[string]*pgconn.Config) { e.guests = guests }
 
-// Grid has answers of protected rows leave at points of a grid, of which none is before first; 0: when they are there.
-// Before the first Open.
+// Grid has answers of protected rows leave at points of a grid that begins with first; 0: they leave when they are
+// there. It is called before the first Open.
 func (e *Engine) Grid(first time.Duration) { e.desk.Grid = first }
 
 // Trace has the stages of statements told to r; before the first Open.

@@ -61,7 +61,7 @@ func (s *session) reopen(ctx context.Context, snap *Snapshot, text string, param
 			"was prepared").
 			WithHint("DEALLOCATE it, and prepare it again.")
 	}
-	return ts[0], s.allowed(ts[0])
+	return ts[0], s.checkAllowed(ts[0])
 }
 
 // run answers EXECUTE: it is the prepared statement, bound to the values of the arguments.

@@ -23,7 +23,8 @@ type planning struct {
 	prepared bool             // an EXECUTE in it may be more than ordinary
 }
 
-// templates parses and plans a text, or finds it in the cache. nil: every statement of it is ordinary.
+// templates returns how each statement of a text is answered: as it was decided before, or by parsing and planning it
+// now. nil: every statement of it is ordinary.
 func (p planning) templates(ctx context.Context, sql string, paramTypes []uint32) (out []template, err error) {
 	snap := p.Snapshot
 	key := newPlanKey(sql, paramTypes)
@@ -34,6 +35,7 @@ func (p planning) templates(ctx context.Context, sql string, paramTypes []uint32
 	if t, ok := snap.reshaped(key, paramTypes); ok {
 		return []template{t}, nil
 	}
+
 	// What only asks the catalog for what there is can go to the server as it is, if it cannot be rewritten.
 	harmless := !snap.Names(sql) && !snap.Shadows().Mentions(sql)
 	if harmless && !p.prepared && !shadow.Introspects(sql) && !lex.ContainsFold(sql, "execute") {
@@ -51,14 +53,23 @@ func (p planning) templates(ctx context.Context, sql string, paramTypes []uint32
 	if err != nil {
 		return nil, err
 	}
-	if t, ok, err := p.renamed(ctx, key, statements, paramTypes); ok || err != nil {
+	return p.planAll(ctx, key, statements, paramTypes, harmless)
+}
+
+// planAll plans the statements of a text, and remembers how. If a harmless one cannot be planned, the text is ordinary.
+func (p planning) planAll(ctx context.Context, key planKey, statements []*parser.Statement, paramTypes []uint32,
+	harmless bool) (out []template, err error) {
+	remember := func() { p.plans.Add(key, out, key.size()+templatesSize(out)) }
+
+	// The least that there may be to do is to change names where they stand.
+	if t, ok, err := p.renamed(ctx, key, statements, paramTypes); err != nil {
+		return nil, err
+	} else if ok {
 		out = []template{t}
-		if err == nil {
-			snap.plans.Add(key, out, key.size()+templatesSize(out))
-		}
-		return out, err
+		remember()
+		return out, nil
 	}
-	special := false
+
 	for _, st := range statements {
 		if st.Setting != nil {
 			if err := checkSetting(st.Setting); err != nil {
@@ -72,17 +83,16 @@ func (p planning) templates(ctx context.Context, sql string, paramTypes []uint32
 		if err != nil {
 			return nil, err
 		}
-		special = special || !st.Ordinary()
 		out = append(out, t)
 	}
-	if !special {
+	if !slices.ContainsFunc(statements, func(st *parser.Statement) bool { return !st.Ordinary() }) {
 		out = nil
 	}
 	p.sign(out, statements, key.means)
 
-	// What ordinary tables look like can change at any time.
+	// What ordinary tables look like can change at any time, so that a plan which reads one is made anew each time.
 	if !slices.ContainsFunc(out, func(t template) bool { return t.plan != nil && len(t.plan.Ordinary()) > 0 }) {
-		snap.plans.Add(key, out, key.size()+templatesSize(out))
+		remember()
 	}
 	return out, nil
 }
@@ -97,10 +107,13 @@ func (p planning) sign(templates []template, statements []*parser.Statement, mea
 	}
 }
 
+// plan decides how one statement is answered.
 func (p planning) plan(ctx context.Context, st *parser.Statement, paramTypes []uint32) (t template, err error) {
 	ctx, span := trace.Begin(ctx, trace.Plan)
 	defer span.End(&err)
 	snap := p.Snapshot
+
+	// Whatever a statement is, the session is told of the twins in it.
 	t = template{text: st.Text, params: max(st.Params, len(paramTypes)), types: paramTypes, start: int32(st.Start)}
 	twins := slices.Concat(st.Twins, aggregated(st))
 	if t.twins, err = p.built.Tables(ctx, p.reader, snap.Snapshot, twins); err != nil {
@@ -158,7 +171,7 @@ func (p planning) planPlain(st *parser.Statement, t template) (_ template, err e
 	return t, err
 }
 
-// aggregated are the twins whose rows a statement aggregates and may not list.
+// aggregated returns the twins whose rows a statement aggregates and may not list.
 func aggregated(st *parser.Statement) (uses []parser.TwinUse) {
 	for _, c := range st.Cuts {
 		for _, s := range c.Sources {

@@ -69,7 +69,7 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 	return wire.Bound{Values: arrays, Notices: s.introduce()}, true
 }
 
-// recallable reports whether the statement can be answered without the guest, of whom nothing can be asked in Recall.
+// recallable reports whether the statement can be answered without asking the guest anything, as Recall has to.
 func (s *statement) recallable(ctx context.Context) bool {
 	engine := s.session.engine
 

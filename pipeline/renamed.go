@@ -64,7 +64,7 @@ func (p planning) renamed(ctx context.Context, key planKey, statements []*parser
 	return t.renames(key.sql, splice, paramTypes), true, nil
 }
 
-// reshaped is what a text comes to of which another was planned that differs by constants alone.
+// reshaped returns the template of a text if another was planned that differs from it by constants alone.
 func (s *Snapshot) reshaped(key planKey, paramTypes []uint32) (template, bool) {
 	found, ok := lex.Constants(key.sql)
 	if !ok {
@@ -85,15 +85,16 @@ func (s *Snapshot) reshaped(key planKey, paramTypes []uint32) (template, bool) {
 	return sh.renames(key.sql, splice, paramTypes), true
 }
 
-// renames is the template for one text.
+// renames returns the template for one text of the shape.
 func (t template) renames(sql string, splice parser.Splice, paramTypes []uint32) template {
 	t.masked, t.source, t.text, t.splice = true, sql, splice.Text, &splice
 	t.types, t.params = paramTypes, max(t.params, len(paramTypes))
 	return t
 }
 
-// moved are the edits of a text at the places where they are in another that differs by constants alone: from and to
-// are the constants of the two. No edit is within one. ok is false if there are more in one text than in the other.
+// moved moves the edits of one text to their places in another that differs from it by constants alone. from are the
+// constants of the one and to those of the other, and no edit is within a constant. ok is false if one text has more of
+// them than the other.
 func moved(edits []parser.Edit, from, to []lex.Constant) (out []parser.Edit, ok bool) {
 	if len(from) != len(to) {
 		return nil, false

@@ -17,6 +17,7 @@ import (
 	"fugu/meaning"
 	"fugu/parser"
 	"fugu/parser/lex"
+	"fugu/policy"
 	"fugu/sqlstate"
 	"fugu/upstream"
 	"fugu/wire"
@@ -26,17 +27,17 @@ import (
 type session struct {
 	engine     *Engine
 	user       string
-	login      *pgconn.Config    // of its guests
-	parameters map[string]string // that they are opened with
+	login      *pgconn.Config    // with which its guests are opened
+	parameters map[string]string // run-time parameters of its guests
 	touched    bool              // the client has named fugu, so its settings may differ from the defaults
-	// prepared: the client has sent a PREPARE of a protected statement, so an EXECUTE may be more than ordinary.
-	prepared bool
-	// made: the client has sent a text that may have given a relation the name of a protected one.
-	made  bool
-	means dataset.Meanings // of the names in the text that is interpreted next
-	met   map[string]bool  // twins that the session was told of
-	last  answer.Told
-	asked lastAsked // what it answers
+
+	prepared bool // the client has sent a PREPARE of a protected statement, so an EXECUTE may be more than ordinary
+	made     bool // the client has sent a text that may have given a relation the name of a protected one
+
+	means dataset.Meanings // what the names mean in the text that is interpreted next
+	met   map[string]bool  // the twins that the session was told of
+	last  answer.Told      // the answer that fugu.last_release shows
+	asked lastAsked        // the statement that it answers
 }
 
 // Connect opens a guest for the session.
@@ -48,7 +49,8 @@ func (s *session) Connect(ctx context.Context, renewable bool) (wire.Guest, erro
 	return open(ctx, s.login, s.parameters)
 }
 
-// Kind is the user, the database, and what its guests are opened with.
+// Kind implements wire.Session: sessions of one user on one database share guests that were opened with the same
+// parameters.
 func (s *session) Kind() string {
 	kind := strconv.Quote(s.user) + "@" + strconv.Quote(s.login.Database)
 	for _, name := range slices.Sorted(maps.Keys(s.parameters)) {
@@ -69,9 +71,10 @@ func (s *session) Ordinary(sql []byte) bool {
 	if s.engine.closed.Load() || snap.Apart != nil && snap.Admits(s.user) != nil {
 		return false // which Interpret refuses
 	}
-	if snap.Plain(text) && !(s.prepared && lex.ContainsFold(text, "execute")) || hook.Blind {
+	if snap.Plain(text) && !s.mayExecute(text) || hook.Blind {
 		return true
 	}
+
 	// A decision that a text is ordinary does not depend on its parameters' types.
 	if templates, known := snap.plans.Get(planKey{sql: text}); !known || templates != nil || s.prepared {
 		return false
@@ -80,7 +83,12 @@ func (s *session) Ordinary(sql []byte) bool {
 	return true
 }
 
-// Interpret decides about one SQL text.
+// mayExecute reports whether an EXECUTE in a text may stand for a protected statement that the client has prepared.
+func (s *session) mayExecute(text string) bool {
+	return s.prepared && lex.ContainsFold(text, "execute")
+}
+
+// Interpret decides about one SQL text: nil if it is ordinary, and otherwise its statements.
 func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32) ([]wire.Statement, error) {
 	defer func() { s.means = nil }()
 	if err := s.engine.open(); err != nil {
@@ -99,16 +107,16 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 
 	// Ordinary traffic ends here: no protected name is in the text, and no EXECUTE that may stand for one.
 	named := snap.Mentions(sql)
-	if !named && !(s.prepared && lex.ContainsFold(sql, "execute")) || hook.Blind {
+	if !named && !s.mayExecute(sql) || hook.Blind {
 		if key := newPlanKey(sql, nil); !lex.ContainsFold(sql, "execute") && !snap.Plain(sql) {
 			snap.plans.Add(key, nil, key.size()) // which a glance finds the next time
 		}
 		return nil, nil
 	}
 
+	// Searches for noise give way while a statement is planned.
 	defer s.engine.desk.Searches.Serve()()
 	s.touched = s.touched || lex.ContainsFold(sql, "fugu")
-
 	templates, err := s.planning(snap).templates(trace.With(ctx, s.engine.recorder), sql, paramTypes)
 	if err != nil && !named {
 		return nil, nil // the server says what is wrong with it
@@ -116,7 +124,7 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 
 	// One statement that is refused refuses the text, before any of it runs.
 	for i := 0; i < len(templates) && err == nil; i++ {
-		err = s.allowed(templates[i])
+		err = s.checkAllowed(templates[i])
 	}
 	if err != nil {
 		s.refused(ctx, snap, sql, err)
@@ -134,29 +142,32 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 	return out, nil
 }
 
-// planning is how the session's texts are planned.
+// planning returns what the plans of the session's texts depend on.
 func (s *session) planning(snap *Snapshot) planning {
 	return planning{snap, s.engine.desk.Reader, &s.engine.built, s.means, s.prepared}
 }
 
-// allowed refuses a statement about a dataset that the user may not ask about.
-func (s *session) allowed(t template) error {
-	if t.policy != nil && !t.policy.MayAsk(s.user) {
-		return sqlstate.New(sqlstate.NotAllowed, "user %q may not ask about dataset %s", s.user, t.policy.Dataset).
-			WithHint("The policy lists the analysts who may.")
+// checkAllowed refuses a statement about a dataset that the user may not ask about.
+func (s *session) checkAllowed(t template) error {
+	var about []*policy.Policy
+	if t.policy != nil {
+		about = append(about, t.policy)
 	}
 	for _, twin := range t.twins {
-		if !twin.Policy.MayAsk(s.user) {
-			return sqlstate.New(sqlstate.NotAllowed, "user %q may not ask about dataset %s", s.user,
-				twin.Policy.Dataset).
+		about = append(about, twin.Policy)
+	}
+
+	for _, p := range about {
+		if !p.MayAsk(s.user) {
+			return sqlstate.New(sqlstate.NotAllowed, "user %q may not ask about dataset %s", s.user, p.Dataset).
 				WithHint("The policy lists the analysts who may.")
 		}
 	}
 	return nil
 }
 
-// Lookup implements wire.Resolver: the question what the names of a text mean in the session, empty where they can mean
-// nothing but what is protected.
+// Lookup implements wire.Resolver: it asks what the names of a text mean in the session, unless they can mean nothing
+// but what is protected.
 func (s *session) Lookup(ctx context.Context, sql string) string {
 	snap := s.engine.snapshot.Load()
 	s.means = nil
@@ -168,14 +179,14 @@ func (s *session) Lookup(ctx context.Context, sql string) string {
 	return meaning.Lookup(asked)
 }
 
-// doubtful lists the names in a text that something else than what is protected may have.
+// doubtful lists the names of protected relations in a text that other relations may have as well.
 func (s *session) doubtful(ctx context.Context, snap *Snapshot, sql string) []string {
 	return s.engine.namesakes.Doubtful(ctx, s.engine.desk.Reader, snap.Snapshot, s.made, sql)
 }
 
-// Apiece implements wire.Resolver: names may come to mean something else within a text of several statements where
-// there is, or may be by then, another relation of a protected one's name.
-func (s *session) Apiece(ctx context.Context, sql string) (out []wire.Statement) {
+// Split implements wire.Resolver. Names may change their meaning within a text of several statements if another
+// relation has a protected one's name, or may have it by then.
+func (s *session) Split(ctx context.Context, sql string) (out []wire.Statement) {
 	snap := s.engine.snapshot.Load()
 	if !strings.Contains(sql, ";") || hook.Blind || !snap.Names(sql) {
 		return nil

@@ -59,9 +59,9 @@ const (
 	bindingBytes    = 4 << 10
 )
 
-// recalled is a stored answer as one binding of a statement has it: what is asked for need not be written down to find
-// it, nor the answer be decoded. It is a shortcut to what the memory of the ledger has returned, and goes with the
-// snapshot whose policy it is of.
+// recalled is a stored answer in the form that one binding of a statement takes. To find it, nothing has to be planned
+// or hashed, and nothing to be decoded. It is a shortcut to what the memory of the ledger has returned, and goes with
+// the snapshot of its policy.
 type recalled struct {
 	told   answer.Told
 	bound  wire.Binding // by the client, whoever it was; not changed

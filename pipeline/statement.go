@@ -14,7 +14,7 @@ type statement struct {
 	template
 	session  *session
 	snapshot *Snapshot
-	found    *statement // that EXECUTE was of, when it was last bound
+	found    *statement // the prepared statement that an EXECUTE ran when it was last bound
 }
 
 func (s *statement) Text() string { return s.text }
@@ -25,7 +25,7 @@ func (s *statement) Ordinary() bool {
 	return s.plan == nil && s.plain == nil && !s.masked && !s.show && s.explain == parser.NoExplain
 }
 
-// Placed tells where in what the client sent stands what an error of the guest's speaks of.
+// Placed implements wire.Placer.
 func (s *statement) Placed() func(position int32) int32 {
 	switch {
 	case s.splice != nil:
@@ -122,7 +122,7 @@ func (s *statement) again(ctx context.Context) error {
 	if next.text != s.text || next.params != s.params || !slices.Equal(next.ParamTypes(), s.ParamTypes()) {
 		return changed
 	}
-	if err := s.session.allowed(next.template); err != nil {
+	if err := s.session.checkAllowed(next.template); err != nil {
 		return err
 	}
 	start := s.start // it is of a text that may have held others before it

@@ -70,7 +70,8 @@ func newAbove(all []*Cut, twins []*unlisted.Cut, virtual []VirtualTable, first i
 	return a
 }
 
-// shareSpreads gives cuts that share an answer what each of them is asked of how far its values are off.
+// shareSpreads gives each of the cuts that share an answer all the columns that any of them has of how far its values
+// are off.
 func shareSpreads(all []*Cut) {
 	for i, c := range all {
 		if len(c.Spreads) == 0 {

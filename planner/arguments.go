@@ -17,6 +17,8 @@ func (b *Bound) Arguments(limits []Limit) (values [][]byte, types []uint32) {
 			if limits[i].Sets != nil {
 				low, high = limits[i].Sets[set].Low, limits[i].Sets[set].High
 			}
+
+			// Integers are bound, multiplied and summed as integers, so their limits are integers that hold the others.
 			if x.whole {
 				low, high = within(low, maxFactor), within(high, maxFactor)
 				values = append(values, []byte(floor(low).String()), []byte(ceiling(high).String()))

@@ -156,6 +156,7 @@ func (b *Bound) nullable(i int, integer, high bool) string {
 		typ = "pg_catalog.int4"
 	}
 
+	// A value that is there is brought within its bounds; CASE keeps NULL as it is.
 	within := func(low, high string) string {
 		return "CASE WHEN (" + arg + ") IS NOT NULL THEN " +
 			between("CAST("+arg+" AS pg_catalog.float8)", low, high) + " END"

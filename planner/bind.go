@@ -13,8 +13,9 @@ import (
 // settle binds the cut once and for all, if nothing in it depends on parameters or ordinary tables, and otherwise finds
 // out what would be refused whatever they are.
 func (c *Cut) settle(ctx context.Context, q Querier) error {
+	// With every parameter NULL, what no value could repair is refused at Parse and not only at Bind.
 	if len(c.Params) > 0 || len(c.Ordinary) > 0 {
-		if _, err := c.bare(ctx, q, make([][]byte, len(c.Params))); err != nil {
+		if _, err := c.withoutParameters(ctx, q, make([][]byte, len(c.Params))); err != nil {
 			return err
 		}
 		b := &Bound{Cut: c, forms: c.written()}
@@ -25,6 +26,8 @@ func (c *Cut) settle(ctx context.Context, q Querier) error {
 		}
 		return nil
 	}
+
+	// Many cells take much memory for what is soon listed again.
 	b, err := c.Bind(ctx, q, nil)
 	if err == nil && (len(b.Cells) <= maxKept || b.shared()) {
 		c.static = b
@@ -37,13 +40,13 @@ func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	if c.static != nil {
 		return c.static, nil
 	}
-	b, err := c.bare(ctx, q, values)
+	b, err := c.withoutParameters(ctx, q, values)
 	if err != nil {
 		return nil, err
 	}
 
 	// Whether rows are joined decides what the aggregates are made of, and that what the statement sums.
-	if err := b.partners(ctx, q); err != nil {
+	if err := b.findPartners(ctx, q); err != nil {
 		return nil, err
 	}
 	b.terms()
@@ -56,9 +59,9 @@ func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	return b, err
 }
 
-// bare is the cut without parameters: every expression in the one form that equal questions share, and in which no row
-// can make it fail; equal aggregates are one.
-func (c *Cut) bare(ctx context.Context, q Querier, values [][]byte) (*Bound, error) {
+// withoutParameters puts the values of the parameters into the cut: every expression in the one form that equal
+// questions share, and in which no row can make it fail; equal aggregates are one.
+func (c *Cut) withoutParameters(ctx context.Context, q Querier, values [][]byte) (*Bound, error) {
 	params := make([]Value, len(values))
 	for i, v := range values {
 		params[i] = Value{Text: string(v), Null: v == nil}
@@ -86,7 +89,7 @@ func (c *Cut) bare(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	for range c.Keys {
 		b.forms.keys = append(b.forms.keys, next())
 	}
-	b.aggregates(c, func(i int) []parser.Expr {
+	b.takeAggregates(c, func(i int) []parser.Expr {
 		var args []parser.Expr
 		for range c.cut.Aggregates[i].Args {
 			if e := next(); e != nil { // every row counts
@@ -112,13 +115,14 @@ func (c *Cut) bare(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	return b, nil
 }
 
-// aggregates takes over c's aggregates with the arguments that args gives in their order.
-func (b *Bound) aggregates(c *Cut, args func(i int) []parser.Expr) {
+// takeAggregates takes over c's aggregates with the arguments that args gives in their order.
+func (b *Bound) takeAggregates(c *Cut, args func(i int) []parser.Expr) {
 	type one struct {
-		text    string // equal for equal ones; a sum of another type is another one
+		text    string // the same for aggregates that are one; a sum of another type is another one
 		args    []parser.Expr
-		planned []int
+		planned []int // the aggregates of c that it stands for
 	}
+
 	var list []one
 	for i, a := range c.Aggregates {
 		given := args(i)

@@ -167,8 +167,8 @@ func (b *Bound) argument(aggregate int) int {
 // Argument is argument, for models.
 func (b *Bound) Argument(aggregate int) int { return b.argument(aggregate) }
 
-// Product says in which sum of the moments statement the product of two terms is; that of a term alone is in the one
-// with the term's own number, and the number of rows in that of term 0.
+// Product returns the number of the sum in the moments statement that has the product of two terms. The sum of a term
+// alone has the term's own number, and the number of rows is the sum of term 0.
 func (b *Bound) Product(i, j int) int { return b.product[i*len(b.Terms)+j] }
 
 // Products is how many sums there are.

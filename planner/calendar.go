@@ -8,7 +8,7 @@ import (
 	"fugu/sqlstate"
 )
 
-// calendar is that of a column, if it has one.
+// calendar returns the calendar of a column, if it has one.
 func (b *Bound) calendar(c parser.Column) (Calendar, bool) {
 	t := b.sources.tables[c.Rel]
 	if t == nil {
@@ -50,6 +50,7 @@ func (b *Bound) units(src *parser.Source, column, typ, name string) string {
 	k := t.Calendars[column]
 	array := func(v []Value) string { return parser.QuoteLiteral(string(Array(v))) + "::pg_catalog.text[]" }
 
+	// Only the conditions that compare the column alone with one threshold can leave a unit out.
 	var where []string
 	for _, e := range b.joinedBy(src) {
 		f, ok := e.(parser.Form)

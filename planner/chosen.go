@@ -50,6 +50,8 @@ func (b *Bound) Chosen(ctx context.Context, q Querier, reference float64) (Chose
 	if err != nil {
 		return Chosen{}, err
 	}
+
+	// Aggregates whose arguments are written alike make one choice, which is described once.
 	texts := make([]string, len(b.cut.Aggregates))
 	for i := range texts {
 		d := b.description(reference)
@@ -63,6 +65,7 @@ func (b *Bound) Chosen(ctx context.Context, q Querier, reference float64) (Chose
 		distinct = []string{""}
 	}
 
+	// A key that is a declared column in other words may be described as that column, where this is shorter.
 	asWritten := func(k int) parser.Expr { return b.cut.Keys[k].Expr }
 	asColumn := func(k int) parser.Expr {
 		if c, ok := relabelled[k]; ok {
@@ -219,8 +222,8 @@ func (d *description) one(e parser.Expr, sorts bool, write func()) {
 	}
 }
 
-// root writes an expression, unless it is a protected column as it is, of which look takes notice. sorts is that of
-// written.
+// root writes an expression. A protected column as it is costs nothing: look is told of it instead. sorts has the
+// meaning that it has in written.
 func (d *description) root(e parser.Expr, sorts bool, look func(*description, parser.Column)) {
 	switch e := kept(e).(type) {
 	case parser.Column:
@@ -240,8 +243,8 @@ func (d *description) root(e parser.Expr, sorts bool, look func(*description, pa
 	}
 }
 
-// argument writes what an aggregate is of. Rows in which a column is 0 or NULL add nothing to its sum: of a sum,
-// nothing else tells them apart, however they were chosen.
+// argument writes the argument of an aggregate. Rows in which a column is 0 or NULL add nothing to its sum, and a sum
+// tells nothing else about them, however they were chosen.
 func (d *description) argument(a parser.Aggregate, e parser.Expr) {
 	switch {
 	case a.Distinct:

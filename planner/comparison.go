@@ -53,8 +53,8 @@ func comparison(e parser.Expr) (c parser.Column, values []parser.Expr, threshold
 	return c, values, threshold, ok && !slices.ContainsFunc(values, func(v parser.Expr) bool { return !constant(v) })
 }
 
-// foreseen reports whether what was written is a null test of a protected column, of which a value has one for nothing:
-// there are two for each column, and a count of the column, which costs nothing either, asks one of them.
+// foreseen reports whether what was written is a null test of a protected column. A value has one such test for
+// nothing: there are two for each column, and a count of the column, which costs nothing either, asks one of them.
 func foreseen(r written) bool {
 	_, _, _, column := comparison(r.expr)
 	return column && asksNull(r.expr) && !math.IsInf(r.bits, 1)

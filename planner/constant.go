@@ -76,7 +76,7 @@ func (a Aggregate) decided(there, counts bool) (v Value, ok bool) {
 	return Value{}, false
 }
 
-// cases asks what arguments can be, of which nothing is known but the values of columns that are keys.
+// cases asks what values arguments can have, if only the values of columns that are keys are known.
 type cases struct {
 	b       *Bound
 	columns []parser.Column

@@ -28,11 +28,11 @@ type Cut struct {
 	ParamTypes []uint32
 
 	cut     *parser.Cut
-	share   int // of the bytes of the statement: how many are this cut's, about
+	share   int // about how many of the statement's bytes are this cut's
 	typing  *row.Typing
 	sources *sources
 	number  map[int]int // the client's parameter numbers to the cut's own
-	static  *Bound      // nil: what is below depends on parameters or on ordinary tables
+	static  *Bound      // what every Bind returns; nil: the cut has to be bound each time
 }
 
 // Key is an expression that a cut groups by.
@@ -42,7 +42,7 @@ type Key struct {
 	Type  string // SQL text that names its type
 
 	position int
-	mode     bool // mode is of it
+	mode     bool // the statement asks for its most frequent value, mode(), and does not group by it
 }
 
 // Aggregate is one column of F.
@@ -53,7 +53,7 @@ type Aggregate struct {
 	Type    string // of its result: int8, numeric, float4, float8
 	Integer bool
 	Terms   []int    // whose sums it is a function of, in the order of Sums
-	Sampled *Sampled // nil: it is such a function; otherwise Sums bound its argument
+	Sampled *Sampled // nil: a function of sums; otherwise it is none, and Sums bound its argument
 
 	whole []bool // which arguments are of type int2 or int4
 }
@@ -70,6 +70,7 @@ func newCut(c *parser.Cut, tables protected.Tables) (*Cut, error) {
 	out.parameters()
 	out.ordinary()
 
+	// A key that is a column has that column's type. What others have, PostgreSQL is asked later.
 	for _, k := range c.Keys {
 		typ, err := src.columnType(k.Expr)
 		if err != nil {
@@ -208,8 +209,8 @@ func (c *Cut) relation(first int) parser.Relation {
 	return r
 }
 
-// Head is the number of columns by which a row of the statements says what cell it is of: the keys and, with grouping
-// sets, which of them it groups by.
+// Head is the number of columns that name the cell of a row of the statements: the keys and, with grouping sets, which
+// of them the row is grouped by.
 func (c *Cut) Head() int {
 	if c.Sets == nil {
 		return len(c.Keys)

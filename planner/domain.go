@@ -40,7 +40,7 @@ func comparable(typ string) bool {
 	return slices.Contains(known, name)
 }
 
-// public reports whether an expression is of columns alone whose values are public, and of some.
+// public reports whether an expression reads columns, and only such as have public values.
 func (b *Bound) public(e parser.Expr) bool {
 	of := columns(e)
 	other := func(c parser.Column) bool { return c.Rel != b.sources.root || !b.told(c) }
@@ -59,6 +59,7 @@ func (b *Bound) filters(e parser.Expr) []parser.Expr {
 	own := columns(e)
 	var out []parser.Expr
 	for _, w := range b.forms.where {
+		// Conditions that are joined by AND stand or fall one by one.
 		conjuncts := []parser.Expr{w}
 		if l, ok := w.(parser.Logic); ok && l.Op == "AND" {
 			conjuncts = l.Args

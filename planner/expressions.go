@@ -25,7 +25,7 @@ func columnSQL(name string, rel int) string {
 	return parser.SQL(parser.Column{Name: name, Rel: rel}, "t", nil)
 }
 
-// ofOnly reports whether all columns are of one source.
+// ofOnly reports whether all columns belong to one source.
 func ofOnly(of []parser.Column, rel int) bool {
 	return !slices.ContainsFunc(of, func(c parser.Column) bool { return c.Rel != rel })
 }

@@ -87,8 +87,9 @@ func resultsOf(e parser.Expr) []parser.Expr {
 	return nil
 }
 
-// undeclared says which column keeps an expression from being a key.
+// undeclared refuses an expression as a key, and names the column that keeps it from being one.
 func (b *Bound) undeclared(e parser.Expr, k Key) error {
+	// The first column without declared values is the one to name.
 	var col *parser.Column
 	parser.Walk(e, func(e parser.Expr) {
 		if x, ok := e.(parser.Column); ok && col == nil {
@@ -98,6 +99,7 @@ func (b *Bound) undeclared(e parser.Expr, k Key) error {
 		}
 	})
 
+	// Each reason is told in the words of what the client wrote: mode() speaks of public values, and a key of groups.
 	if col == nil && k.mode {
 		return sqlstate.New(sqlstate.NotAnswerable,
 			"mode is answered of public values, and those of %s are not known", k.Label).

@@ -117,6 +117,7 @@ func (b *Bound) manner(axes []string, set []int, public []parser.Expr) []string 
 				continue
 			}
 
+			// A key that is the axis itself says all; a condition on the axis alone is told by its text.
 			_, plain := e.(parser.Column)
 			switch {
 			case plain && k < len(b.Keys):

@@ -64,6 +64,7 @@ func (d *description) literal(e parser.Expr) float64 {
 		}
 		return characters(e.Text)
 	case parser.Param:
+		// A parameter is as long as the value that was bound to it.
 		text := d.b.given[e.Number]
 		if d.spelled {
 			return paramBits + characters(text)
@@ -120,7 +121,7 @@ func (d *description) elements(e parser.Expr) float64 {
 // keeping are the types that values can be cast to with none becoming equal to another.
 var keeping = []string{`pg_catalog."float8"`, `pg_catalog."numeric"`, `pg_catalog."text"`}
 
-// kept is what an expression is of, if it is but a cast that keeps each value apart from all others.
+// kept takes off a cast that keeps each value apart from all others, and leaves any other expression as it is.
 func kept(e parser.Expr) parser.Expr {
 	for {
 		c, ok := e.(parser.Cast)

@@ -9,15 +9,15 @@ import (
 	"fugu/parser"
 )
 
-// partners finds the sources of which each row of the root has one row at most: the root itself, and each ordinary
-// table that is joined on what no two of its rows have in common, such as a dimension table on its key. Where all
-// sources are such, the rows that the cut reads are the root's, each once at most, and are summed as they are. Where at
-// least the keys speak of no others, a row of the root is in one cell at most.
+// findPartners finds the sources that have at most one row beside each row of the root: the root itself, and each
+// ordinary table that is joined on what no two of its rows have in common, such as a dimension table on its key. If all
+// sources are partners, the cut reads each row of the root at most once, and rows are summed as they are. If at least
+// the keys read no other sources, a row of the root is in one cell at most.
 //
-// That no two rows have it in common is asked of the rows themselves, in the snapshot in which the statement reads them
-// afterwards. A unique index that is there when the statement is prepared may be gone when it runs, and one of a parent
-// says nothing of its children's rows; and where there is none, the rows may be unique all the same.
-func (b *Bound) partners(ctx context.Context, q Querier) error {
+// Whether two rows have it in common is looked up in the rows themselves, in the snapshot in which the statement reads
+// them afterwards. A unique index that is there when the statement is prepared may be gone when it runs, and one of a
+// parent says nothing about its children's rows; and where there is none, the rows may be unique all the same.
+func (b *Bound) findPartners(ctx context.Context, q Querier) error {
 	var err error
 	if b.partnered, err = b.partnersOf(ctx, q, b.sources.root); err != nil {
 		return err
@@ -63,6 +63,7 @@ func (b *Bound) partnersOf(ctx context.Context, q Querier, some ...int) (map[int
 // that the conditions on the table alone let through have the same values of all that is equated with what these say.
 // Without such an equality that is a table of one row.
 func (b *Bound) unique(ctx context.Context, q Querier, src *parser.Source, some map[int]bool) (bool, error) {
+	// What the conditions equate with columns of the other sources is what rows of the table may be told apart by.
 	var values []string
 	where := b.ownConditions(src)
 	for _, c := range b.joinedBy(src) {
@@ -79,6 +80,7 @@ func (b *Bound) unique(ctx context.Context, q Querier, src *parser.Source, some 
 		}
 	}
 
+	// Two rows that are alike in all of it would both stand beside one row of the sources.
 	name := parser.QuoteIdent(src.Table.Schema) + "." + parser.QuoteIdent(src.Table.Name)
 	alike := parser.SelectSQL(nil, name+" AS "+parser.Alias("t", src.Rel), strings.Join(where, " AND "), values)
 	rows, err := q.Query(ctx, "SELECT EXISTS ("+alike+" HAVING pg_catalog.count(*) > 1)", nil, nil)

@@ -66,6 +66,7 @@ func (b *Bound) domain(ctx context.Context, q Querier, i int) ([]Value, error) {
 		return d, nil
 	}
 
+	// The statement has to be asked: conditions leave out some values, or the key is an expression.
 	sql, err := b.domainSQL(i)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ type Plan struct {
 	Zeros        []parser.Zero
 	ParamTypes   []uint32 // of every parameter; 0 where the guest shall infer, or the text says it
 
-	length int // of the statement, in bytes
+	length int // how many bytes the statement has
 }
 
 // VirtualTable is a table of Fugu's own: its name in the schema fugu, and its columns.
@@ -96,7 +96,7 @@ func New(ctx context.Context, s *parser.Statement, tables Tables, d Describer, p
 	return p, nil
 }
 
-// layOut lays out the cuts, and resolves those of twins at once: no other waits for what stands above them.
+// layOut lays out the cuts. Those of twins are resolved at once, since what stands above them needs their types.
 func (p *Plan) layOut(ctx context.Context, s *parser.Statement, tables Tables, d Describer) ([]*Cut, error) {
 	var cuts []*Cut
 	for _, c := range s.Cuts {
@@ -110,6 +110,7 @@ func (p *Plan) layOut(ctx context.Context, s *parser.Statement, tables Tables, d
 			continue
 		}
 
+		// A cut of a twin whose rows are not listed reads the twin, and takes no noise.
 		twin, err := unlisted.New(ctx, c, tables, d, p.ParamTypes)
 		if err != nil {
 			return nil, err

@@ -30,6 +30,7 @@ func (b *Bound) relabelled(ctx context.Context, q Querier) (map[int]parser.Colum
 			continue // the key is refused, or has values of another kind
 		}
 
+		// It is one to one if it has as many values, NULL not counted, as the column has.
 		value := "CAST(" + b.sql(e) + " AS " + b.Keys[i].Type + ")"
 		declared := len(b.sources.tables[c.Rel].Domains[c.Name])
 		apart := "pg_catalog.count(DISTINCT " + value + ") = " + strconv.Itoa(declared)

@@ -23,9 +23,10 @@ func (c *Cut) resolve(ctx context.Context, d Describer, types []uint32) error {
 	if !slices.Equal(c.typing.Params, c.Params) {
 		return fmt.Errorf("resolving a cut: parameters %v, want %v", c.typing.Params, c.Params)
 	}
+
 	c.ParamTypes = c.typing.ParamTypes
 	for i := range c.Keys {
-		if err := c.keyType(i, c.typing.Results[i]); err != nil {
+		if err := c.setKeyType(i, c.typing.Results[i]); err != nil {
 			return err
 		}
 	}
@@ -34,23 +35,23 @@ func (c *Cut) resolve(ctx context.Context, d Describer, types []uint32) error {
 	next := len(c.Keys)
 	for i := range c.Aggregates {
 		a, n := &c.Aggregates[i], next+len(c.cut.Aggregates[i].Args)
-		result := uint32(pgtype.Int8OID) // of count(*)
+		result := uint32(pgtype.Int8OID) // the type of count(*), which has no argument
 		if n > next {
 			result = c.typing.Results[next]
 		}
 		for _, t := range c.typing.Types[next:n] {
 			a.whole = append(a.whole, slices.Contains(smallIntegers, t))
 		}
-		if next = n; !a.typed(result) {
-			return a.badType(c.cut.Aggregates[i].Position)
+		if next = n; !a.setType(result) {
+			return a.refuseType(c.cut.Aggregates[i].Position)
 		}
 	}
 	return nil
 }
 
-// typed gives the aggregate its type, by what PostgreSQL says that a call of it has; false if there are no numbers to
-// add noise to, and nothing to count.
-func (a *Aggregate) typed(result uint32) bool {
+// setType gives the aggregate the type that PostgreSQL says a call of it has. It returns false if that is no number,
+// which noise could be added to.
+func (a *Aggregate) setType(result uint32) bool {
 	if a.Sampled != nil {
 		var ok bool
 		if result, ok = a.Sampled.result(result); !ok {
@@ -65,8 +66,8 @@ func (a *Aggregate) typed(result uint32) bool {
 	return true
 }
 
-// badType refuses an argument.
-func (a *Aggregate) badType(position int) error {
+// refuseType refuses an aggregate whose argument has a type that it cannot have.
+func (a *Aggregate) refuseType(position int) error {
 	if a.Sampled != nil && a.Sampled.Kind == DistinctCount {
 		return sqlstate.New(sqlstate.NotAnswerable, "%s is over values of a type that is not supported", a.Label).
 			WithHint("Cast them to text.").At(position)
@@ -76,8 +77,8 @@ func (a *Aggregate) badType(position int) error {
 		WithHint("%s takes integers, numeric, real and double precision.", name).At(position)
 }
 
-// keyType names the type of a key that is not a column of a protected table.
-func (c *Cut) keyType(i int, oid uint32) error {
+// setKeyType names the type of a key that is not a column of a protected table.
+func (c *Cut) setKeyType(i int, oid uint32) error {
 	k := &c.Keys[i]
 	if k.Type != "" {
 		return nil

@@ -66,6 +66,7 @@ func (b *Bound) selected(root string, secrets bool, base func(int) string) (keys
 		columns = append(columns, k+" AS "+keys[i])
 	}
 
+	// A secret about a mean is written as the number that it is the mean of, any other as the label of a class.
 	if secrets {
 		for i, s := range b.Table.Secrets {
 			what := s.Mean

@@ -27,8 +27,7 @@ func (b *Bound) SameRows(z *Bound) (keys []int, ok bool) {
 	return keys, true
 }
 
-// Whole reports whether an aggregate of a cell counts all rows of the table, of which the policy says how many there
-// are.
+// Whole reports whether an aggregate of a cell counts all rows of the table: their number is in the policy.
 func (b *Bound) Whole(cell, aggregate int) bool {
 	return b.CountsRows(aggregate) &&
 		(len(b.Keys) == 0 || b.Sets != nil && len(b.Sets[b.Cells[cell].Set]) == 0)

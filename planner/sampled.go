@@ -12,8 +12,8 @@ import (
 	"fugu/planner/row"
 )
 
-// Sampled is an aggregate that is no function of sums: PostgreSQL evaluates it, and its model is of the distribution of
-// its argument in the classes of a secret.
+// Sampled is an aggregate that is no function of sums. PostgreSQL evaluates it, and it is modelled by the distribution
+// of its argument in the classes of a secret.
 type Sampled struct {
 	Kind     Kind
 	Fraction float64 // of a percentile
@@ -45,6 +45,7 @@ func function(a parser.Aggregate) (aggregate.Function, *Sampled, bool) {
 		return f, nil, ok
 	}
 
+	// What is no function of sums is sampled. Its sums then only bound the argument.
 	f := aggregate.Function{Name: a.Func + "(DISTINCT)", Arguments: 1, Extensive: a.Func != "avg"}
 	f.Sums = []aggregate.Sum{aggregate.N, aggregate.X}
 	s := &Sampled{}

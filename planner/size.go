@@ -2,8 +2,8 @@ package planner
 
 import "fugu/planner/row"
 
-// What is kept of a plan depends on the text that it is of. The trees of its expressions take at most about treeBytes
-// for each byte of SQL: a list of one-digit numbers does.
+// How much memory a plan takes depends on its text. The trees of its expressions take at most about treeBytes for each
+// byte of SQL, which a list of one-digit numbers comes to.
 const (
 	structBytes = 64 // of a small struct with a string or two in it
 	treeBytes   = 100
@@ -24,7 +24,7 @@ func (p *Plan) Size() int {
 	return n
 }
 
-// size is that of a cut, with what it was bound to if that is always the same.
+// size is how many bytes a cut keeps alive, about, with what it was bound to if that is always the same.
 func (c *Cut) size() int {
 	n := c.writtenSize()
 	if c.static != nil {

@@ -33,6 +33,7 @@ func (d *description) sorted(set int, keys []int) Sorted {
 	none := Sorted{Nats: math.Inf(1), Scattered: math.Inf(1)}
 	var all few
 
+	// First what has no other description, and then what this one makes shorter.
 	for _, r := range d.roots {
 		if !math.IsInf(r.bits, 1) {
 			continue
@@ -102,6 +103,7 @@ func (b *Bound) into(all few, i, set int, keys []int) float64 {
 		return 1
 	}
 
+	// Otherwise there are as many groups as the cells of the set have values of these keys.
 	groups := map[string]bool{}
 	for _, c := range b.Cells {
 		if c.Set != set {
@@ -119,7 +121,7 @@ func (b *Bound) into(all few, i, set int, keys []int) float64 {
 // few are sets of expressions whose values are sorted.
 type few [][]parser.Expr
 
-// add takes in a set, unless it is part of another, and in place of those that are part of it.
+// add takes in a set, unless another holds it, and drops those that it holds.
 func (f *few) add(of []parser.Expr) {
 	if f.covers(of) {
 		return

@@ -233,6 +233,7 @@ func (s *sources) from(on map[int]parser.Expr, number map[int]int, reference boo
 		}
 	}
 
+	// Each table is read under its own name, or the reference in its place.
 	return parser.FromSQL(list, "t", number, func(src parser.Source) string {
 		t := s.tables[src.Rel]
 		switch {

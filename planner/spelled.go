@@ -7,9 +7,9 @@ import (
 	"fugu/parser"
 )
 
-// Spelled is how many nats it takes to write down what a value of a grouping set is of, every word of it: the tables
-// that are linked, the keys, the conditions, the aggregate and its arguments. It is infinite where an ordinary table is
-// read, which can hold anything.
+// Spelled is how many nats it takes to write down every word of what a value of a grouping set asks: the tables that
+// are linked, the keys, the conditions, the aggregate and its arguments. It is infinite if an ordinary table is read,
+// which can hold anything.
 //
 // Unlike the lengths of Chosen, which leave out what an owner can see coming and count constants by their places among
 // the reference's rows, these are of one prefix code that was fixed before any reference was drawn, and the weights
@@ -123,7 +123,7 @@ const (
 	paramBits = 8
 )
 
-// casts counts the casts below an expression's top that keep values apart, of which comparisons make nothing.
+// casts counts the casts below an expression's top that keep values apart, and so change nothing in a comparison.
 func casts(e parser.Expr) (n int) {
 	parser.Walk(e, func(e parser.Expr) {
 		if c, ok := e.(parser.Cast); ok && slices.Contains(keeping, c.Type) {

@@ -79,7 +79,7 @@ func (b *Bound) compose() string {
 	return parser.SelectSQL(columns, from, where, group)
 }
 
-// sum writes that of a term. An indicator that is no column of a subquery is counted as it is.
+// sum writes the sum of a term. An indicator that is no column of a subquery is counted as it is.
 func (b *Bound) sum(t Term, bases []string) string {
 	switch of := t.Factors; {
 	case len(of) == 0:

@@ -39,6 +39,7 @@ func (b *Bound) supportOf(c parser.Column, joined map[int]bool) (of []parser.Exp
 		return nil, false
 	}
 
+	// Each table is followed once: conditions may lead back to it.
 	joined[c.Rel] = true
 	for _, condition := range b.conditionsOn(b.sources.source(c.Rel)) {
 		for _, e := range others(condition, c.Rel) {
@@ -116,8 +117,7 @@ func (b *Bound) unitOf(c parser.Column, k Calendar) parser.Expr {
 }
 
 // unit reports whether an expression is the day, or date_trunc and its kin, of a protected column of times, in a time
-// zone. No row
-// can make these fail, and there are only so many of them, as there are of columns.
+// zone. No row can make these fail, and there are only so many of them for each column.
 func (b *Bound) unit(e parser.Expr) bool {
 	if _, plain := e.(parser.Column); plain {
 		return false
@@ -156,7 +156,7 @@ func (b *Bound) unit(e parser.Expr) bool {
 	}
 }
 
-// zones are the time zones that have names, of which there are some hundred. Others can be any number of seconds.
+// zones are the time zones that have names: there are some hundred. Others can be any number of seconds.
 var zones = regexp.MustCompile(`^(?i:UTC|[A-Z_]+(/[A-Z_]+)+)$`)
 
 // moments are types whose values can be cast to one another.

@@ -21,6 +21,7 @@ func (b *Bound) terms() {
 			labels = append(labels, parser.SQL(b.cut.Aggregates[i].Args[k], "", nil))
 		}
 
+		// Where rows are joined, values are summed per row of the root first.
 		a.Terms = nil
 		for _, s := range a.Sums {
 			if b.once {

@@ -83,6 +83,7 @@ func (b *Bound) belonging(rel int, of map[int][]string) (from string, by []strin
 			list = "pg_catalog.string_agg(" + row + ", ',' ORDER BY " + row + ` COLLATE "C")`
 		}
 
+		// The lists are joined by the keys of the link, one for each row that the child's rows belong to.
 		columns, name := []string{list + " AS list"}, parser.Alias("l", child)
 		var keys, on []string
 		for i, k := range b.sources.tables[child].Link.Keys {
@@ -112,6 +113,8 @@ func (b *Bound) valuesOfRows(of []parser.Expr) Told {
 	slices.Sort(by)
 
 	root := parser.Alias("t", b.sources.root)
+
+	// Over the root alone each row is one. Joined rows of a root count as one, too.
 	out := Told{b.Table.Reference + " AS " + root, by, "pg_catalog.count(*)"}
 	if len(needed) == 1 {
 		return out

@@ -8,9 +8,9 @@ import (
 	"fugu/parser"
 )
 
-// Vector describes the query vector of one component under limits: equal texts are of statistics that are equal
-// whatever the tables hold, also of different cuts. It is empty where nobody compares them: where other tables have a
-// part in it.
+// Vector describes the query vector of one component under limits. Two statistics with the same text, also of different
+// cuts, are equal whatever the tables hold. The text is empty if other tables have a part in the statistic, since
+// nobody compares these.
 func (b *Bound) Vector(cell, aggregate int, limits []Limit) string {
 	if !b.sources.single() || len(b.Ordinary) > 0 {
 		return ""

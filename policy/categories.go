@@ -20,6 +20,7 @@ func vectors(f strictyaml.Fields, d *Domain) ([][2][]Share, *SimplexRange) {
 		return nil, nil
 	}
 
+	// A vector that was not understood has its finding already.
 	var out [][2][]Share
 	for _, pair := range pairItems(pairs, "two vectors of proportions",
 		"write a pair as [{a: 0.2, b: 0.8}, {a: 0.25, b: 0.75}]", vectorsHint) {
@@ -55,6 +56,7 @@ func vector(v *strictyaml.Value, d *Domain) ([]Share, bool) {
 		}
 	}
 
+	// Some categories may have no rows, and need not be written.
 	if ok && math.Abs(total-1) > 1e-9 {
 		v.Bad("write a proportion for every category that has rows",
 			"%s: the proportions of a vector add up to 1, not %v", v.Path, total)
@@ -80,6 +82,7 @@ func category(v *strictyaml.Value, e strictyaml.Entry, d *Domain) (Value, bool) 
 	return c, false
 }
 
+// simplexRange reads a range for the proportions of a vector; nil: it has its finding.
 func simplexRange(v *strictyaml.Value, d *Domain) *SimplexRange {
 	f := v.Fields(keys["secrets.*.values"]...)
 	r := SimplexRange{From: 0, To: 1}
@@ -92,6 +95,7 @@ func simplexRange(v *strictyaml.Value, d *Domain) *SimplexRange {
 		r.To, okTo = proportions.value(x)
 	}
 
+	// Between vectors there is no order, so that a distance says which of them nobody may tell apart.
 	w := f.Need("within", vectorsHint)
 	within, ok := w.Float()
 	r.Within = within

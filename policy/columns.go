@@ -64,6 +64,7 @@ func (w *Twin) columns(r *strictyaml.Report, v *strictyaml.Value) {
 			f.Need("obfuscate", columnHint)
 		}
 
+		// A column is shown by one channel, and only if it is shown at all.
 		name, ok := entryName(r, e, parseColumn)
 		switch {
 		case !ok:
@@ -117,6 +118,8 @@ func (p *Policy) twinColumns(r *strictyaml.Report) {
 		if t.Twin == nil || len(t.Twin.Columns) == 0 {
 			continue
 		}
+
+		// What is wrong with the table is said once, at its first column.
 		first := t.Twin.Columns[0].At
 		switch {
 		case t.Link != nil:

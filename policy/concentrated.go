@@ -30,6 +30,7 @@ func (p *Policy) concentrated(f strictyaml.Fields, l *Law, size int) {
 			maxSampleValues)
 	}
 
+	// The radius may be one number for each component, the chance is of all together.
 	g := section.Fields(keys["declared.*.secrets.*.concentrated"]...)
 	within, butFor := g.Need("within", concentratedHint), g.Need("but_for", concentratedHint)
 	c := &Concentrated{}

@@ -10,6 +10,7 @@ import (
 const domainHint = "write a list of values, the word reference, {from: 0, to: 9}, or {from: 2023-01-01, to: " +
 	"2024-12-31, by: month}"
 
+// domain reads the values of a column by which statements may group.
 func domain(e strictyaml.Entry) Domain {
 	d := Domain{At: e.At}
 	v := e.Value
@@ -23,6 +24,7 @@ func domain(e strictyaml.Entry) Domain {
 			break
 		}
 
+		// Without a unit it is a range of integers. The difference is taken unsigned, since it can exceed an int64.
 		from, okFrom := f.Need("from", domainHint).Int(math.MinInt64, math.MaxInt64)
 		to, okTo := f.Need("to", domainHint).Int(math.MinInt64, math.MaxInt64)
 		switch {
@@ -61,6 +63,7 @@ func dates(v *strictyaml.Value, f strictyaml.Fields) *DateRange {
 		return t, true
 	}
 
+	// A range that is the wrong way round, or too long, would have no values or too many.
 	from, okFrom := day("from")
 	to, okTo := day("to")
 	switch {
@@ -77,6 +80,7 @@ func dates(v *strictyaml.Value, f strictyaml.Fields) *DateRange {
 	return nil
 }
 
+// domainValues reads a list of values, which may hold NULL.
 func domainValues(v *strictyaml.Value) []Value {
 	items, _ := v.List()
 	switch {
@@ -86,8 +90,10 @@ func domainValues(v *strictyaml.Value) []Value {
 		v.Bad("group by something coarser", "%s has more than %d values", v.Path, MaxRange)
 	}
 
+	// A value that is listed twice would be two groups of the same rows.
 	var values []Value
 	seen := map[Value]bool{}
+
 	for _, item := range items {
 		text, null, ok := item.Scalar()
 		value := Value{Text: text, IsNull: null}

@@ -65,6 +65,7 @@ func (p *Policy) unbounded(v *strictyaml.Value) {
 		bad("keep one of the two", "privacy.model.within says another thing of the same")
 	}
 
+	// It needs means that are estimated from a reference.
 	referenced := func(t Table) bool {
 		return t.Answers == ByAnswerNoise && t.Reference != (QualifiedName{})
 	}

@@ -124,6 +124,8 @@ func meaningOf(p *Policy) meaning {
 		Declared: each(p.Declared, meaningOfDeclared),
 		Public:   each(p.Public, meaningOfPublic),
 	}
+
+	// Policies from before there was this key keep their fingerprints: its default is left out.
 	if p.Privacy.Composition != ByNoise {
 		m.Composition = p.Privacy.Composition
 	}

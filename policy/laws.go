@@ -40,6 +40,7 @@ func (p *Policy) law(r *strictyaml.Report, e strictyaml.Entry, size int) Law {
 		l.moments(f, size)
 	}
 
+	// The values have to be those that the secret's pairs are made of.
 	i := slices.IndexFunc(p.Secrets, func(s Secret) bool { return s.Name == e.Key })
 	switch {
 	case i < 0:
@@ -113,6 +114,7 @@ func (p *Policy) samples(f strictyaml.Fields, l *Law, size int) {
 		}
 	}
 
+	// The pairs of values are compared one by one, so there is a limit to how many there are.
 	samples := f.Need("samples", samplesHint)
 	p.inPlaceOfTranslation(samples, "samples take", "samples are")
 
@@ -142,6 +144,8 @@ func atomsOf(list *strictyaml.Value, size int) (out [][]float64) {
 			"%s has %d samples of one value", list.Path, len(items))
 		return nil
 	}
+
+	// A single component needs no list around each number.
 	if size == 1 {
 		numbers, _ := vectorOf(list)
 		for _, x := range numbers {
@@ -164,6 +168,8 @@ func atomsOf(list *strictyaml.Value, size int) (out [][]float64) {
 func (l *Law) weigh(weights *strictyaml.Value) {
 	lists, _ := weights.List()
 	counted(weights, len(lists), len(l.Samples), "one list of weights for each list of samples")
+
+	// A list that does not fit its samples has its finding, and is passed over.
 	for i, list := range lists {
 		items, ok := list.List()
 		if !ok || i >= len(l.Samples) ||

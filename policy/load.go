@@ -56,6 +56,7 @@ func Parse(name string, data []byte) (*Policy, error) {
 	return p, nil
 }
 
+// policyFiles returns the file at a path, or the policy files of the directory there.
 func policyFiles(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -69,6 +70,7 @@ func policyFiles(path string) ([]string, error) {
 		return nil, unreadable(path, err)
 	}
 
+	// A file whose name is almost right is reported: without it, its tables would be unprotected.
 	var files []string
 	var findings Findings
 	for _, e := range entries {

@@ -33,6 +33,7 @@ func ParseName(s string) (QualifiedName, error) {
 		return QualifiedName{}, errors.New("a name with other characters must be in double quotes")
 	}
 
+	// What follows the dot is the table, and the end.
 	second, rest, err := ident(rest[1:])
 	switch {
 	case err != nil:

@@ -42,6 +42,7 @@ func (p *Policy) networks(r *strictyaml.Report, v *strictyaml.Value) {
 			}
 		}
 
+		// It is read even if its table is not known, for the findings in it.
 		n.read(r, e.Value)
 		if ok {
 			p.Networks = append(p.Networks, n)
@@ -49,6 +50,7 @@ func (p *Policy) networks(r *strictyaml.Report, v *strictyaml.Value) {
 	}
 }
 
+// read reads the parameters of a network, and which columns are independent of them.
 func (n *Network) read(r *strictyaml.Report, v *strictyaml.Value) {
 	f := v.Fields(keys["networks.*"]...)
 	section := f.Need("parameters", networkHint)
@@ -61,6 +63,7 @@ func (n *Network) read(r *strictyaml.Report, v *strictyaml.Value) {
 			section.Path, maxParameters)
 	}
 
+	// Quilts are searched over all combinations of values, so their number is bounded.
 	states := 1
 	for _, e := range entries {
 		if !labelPattern.MatchString(e.Key) {
@@ -170,6 +173,8 @@ func (q *Parameter) probabilities(v *strictyaml.Value, rows, columns int) {
 	if ok && rows > 0 && len(items) != rows {
 		v.Bad(probabilitiesHint, "%s has %d lists for %d combinations of the parents' values", v.Path, len(items), rows)
 	}
+
+	// Each list is the distribution for one combination of the parents' values.
 	for _, item := range items {
 		row, ok := vectorOf(item)
 		if !ok {
@@ -209,6 +214,7 @@ func (s *Secret) parameter(p *Policy, f strictyaml.Fields) {
 		}
 	}
 
+	// A parameter says how rows are drawn, and nothing of the rows that there are.
 	if f.Get("about").Is(string(AboutDataset)) {
 		f.Get("about").Bad("leave it out", "%s: a parameter is of the distribution", f.Get("about").Path)
 	}
@@ -228,6 +234,7 @@ func (p *Policy) parameters(r *strictyaml.Report, mechanism *strictyaml.Value) {
 		}
 	}
 
+	// A secret parameter takes quilts, and other secrets take shifts: no noise is both.
 	seen := map[[2]string]bool{}
 	for _, s := range p.Secrets {
 		switch key := [2]string{s.Table.String(), s.Parameter}; {

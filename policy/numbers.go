@@ -36,6 +36,7 @@ func matrixOf(v *strictyaml.Value, size int) ([][]float64, bool) {
 		m = append(m, x)
 	}
 
+	// It is written whole, so that the two halves check each other.
 	for i := range m {
 		for j := range i {
 			if m[i][j] != m[j][i] {

@@ -42,6 +42,7 @@ func secrets(p *Policy, r *strictyaml.Report, v *strictyaml.Value) {
 	}
 }
 
+// secret reads a secret: the table, the property of it, and the values or pairs that nobody may tell apart.
 func secret(p *Policy, e strictyaml.Entry) Secret {
 	s := Secret{Name: e.Key, At: e.At, About: AboutDataset}
 	f := e.Value.Fields(keys["secrets.*"]...)
@@ -59,16 +60,7 @@ func secret(p *Policy, e strictyaml.Entry) Secret {
 		s.About = About(word)
 	}
 
-	property := f.Get("proportion")
-	for _, key := range []string{"mean", "categories", "parameter"} {
-		v := f.Get(key)
-		if v != nil && property != nil {
-			v.Bad("keep one of the two; a second secret can have the other",
-				"%s: a secret is one property, and has %s already", v.Path, property.Path)
-		} else if v != nil {
-			property = v
-		}
-	}
+	property := propertyOf(f)
 	if property == nil {
 		f.Need("proportion",
 			"write proportion: PREDICATE, for instance income = '>50K', or mean: EXPRESSION, or categories: COLUMN, "+
@@ -77,6 +69,7 @@ func secret(p *Policy, e strictyaml.Entry) Secret {
 		return s
 	}
 
+	// Each property has values of its own kind.
 	s.PropertyAt = property.TextAt
 	switch property {
 	case f.Get("proportion"):
@@ -101,4 +94,19 @@ func secret(p *Policy, e strictyaml.Entry) Secret {
 		s.Vectors, s.Range = vectors(f, domain)
 	}
 	return s
+}
+
+// propertyOf returns what a secret is about. That is one property, so the first one that is written counts.
+func propertyOf(f strictyaml.Fields) *strictyaml.Value {
+	property := f.Get("proportion")
+	for _, key := range []string{"mean", "categories", "parameter"} {
+		v := f.Get(key)
+		if v != nil && property != nil {
+			v.Bad("keep one of the two; a second secret can have the other",
+				"%s: a secret is one property, and has %s already", v.Path, property.Path)
+		} else if v != nil {
+			property = v
+		}
+	}
+	return property
 }

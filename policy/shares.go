@@ -24,6 +24,7 @@ func (p *Policy) shares(v *strictyaml.Value, statement, budget privacy.Budget) {
 		b := shareLimit(d.Fields(keys["privacy.budget.shares.default"]...), d.Path, statement, budget)
 		out.Default = &b
 	}
+
 	users, _ := f.Get("users").Entries()
 	for _, e := range users {
 		limit := shareLimit(e.Value.Fields(keys["privacy.budget.shares.users.*"]...), e.Value.Path, statement, budget)
@@ -31,6 +32,7 @@ func (p *Policy) shares(v *strictyaml.Value, statement, budget privacy.Budget) {
 		out.Users = append(out.Users, BudgetShare{Name: e.Key, Limit: limit})
 	}
 
+	// Who is in several groups is charged in the account of each.
 	groups, _ := f.Get("groups").Entries()
 	for _, e := range groups {
 		out.Groups = append(out.Groups, p.group(e, statement, budget))
@@ -46,6 +48,7 @@ func (p *Policy) shares(v *strictyaml.Value, statement, budget privacy.Budget) {
 func shareLimit(f strictyaml.Fields, path string, statement, budget privacy.Budget) privacy.Budget {
 	b := spend(f, "of the share")
 
+	// What can never be spent, and what pays for nothing, is a mistake.
 	for _, c := range []struct {
 		key                 string
 		ok                  bool
@@ -80,6 +83,8 @@ func (p *Policy) group(e strictyaml.Entry, statement, budget privacy.Budget) Bud
 	if ok && len(items) == 0 {
 		members.Bad("list the users who are in it", "%s is empty", members.Path)
 	}
+
+	// Who is in it has to be one of the policy's analysts, if it lists them.
 	for _, item := range items {
 		user, ok := item.Text()
 		if ok && slices.Contains(s.Members, user) {

@@ -70,6 +70,7 @@ func (p *Policy) wholeBudget(f strictyaml.Fields, statement spending) spending {
 	p.Privacy.Budget.Renew = renewal(b.Get("renew"))
 	p.shares(b.Get("shares"), statement.Budget, s.Budget)
 
+	// A budget that pays for no statement at all is a mistake.
 	const hint = "write a budget that pays for at least one statement"
 	if statement.okEpsilon && s.okEpsilon && s.Epsilon < statement.Epsilon {
 		b.Get("epsilon").Bad(hint, "privacy.budget.epsilon %v is below privacy.epsilon %v", s.Epsilon,

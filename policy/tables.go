@@ -54,6 +54,7 @@ func tables(p *Policy, r *strictyaml.Report, v *strictyaml.Value, declared bool)
 
 func protectable(q QualifiedName) bool { return !systemSchema(q.Schema) }
 
+// table reads a table, and returns its fields for what can be read only when all tables are known.
 func table(r *strictyaml.Report, e strictyaml.Entry) (Table, strictyaml.Fields) {
 	t := Table{At: e.At, Drawn: Independently, PlainRows: DenyRows}
 	f := e.Value.Fields(keys["tables.*"]...)
@@ -71,6 +72,7 @@ func table(r *strictyaml.Report, e strictyaml.Entry) (Table, strictyaml.Fields) 
 		t.Reference, t.ReferenceAt = name, reference.At
 	}
 
+	// Rows of a linked table come with those of the table that it is linked to.
 	if drawn := f.Get("drawn"); drawn != nil {
 		word, _ := drawn.Word(words["tables.*.drawn"]...)
 		t.Drawn = Drawn(word)

@@ -125,6 +125,7 @@ func (p *Policy) twinTable(r *strictyaml.Report, t *Table) {
 				"secret from those who know laws", t.Qualified())
 	}
 
+	// What is about rows with a secret stands at the root of the links.
 	if t.Link == nil {
 		if t.Rows > 0 && w.KnownRows >= t.Rows {
 			r.Add(w.At, "write the number of rows that analysts may know, below rows",
@@ -196,6 +197,7 @@ func (p *Policy) twinSecrets(r *strictyaml.Report) {
 		}
 	}
 
+	// A twin hides how many rows are of which class. It has no use for anything else that is declared of its table.
 	for _, n := range p.Networks {
 		if t, ok := p.Table(n.Table); ok && t.Answers == FromTwin {
 			r.Add(n.At, "leave the network out, or write answers: noise at the table",

@@ -28,6 +28,7 @@ func within(model *strictyaml.Value) (w *Within, eta, lambda *strictyaml.Value) 
 		ok = false
 	}
 
+	// How far it may be off is told by a share of the rows, or by their number.
 	switch {
 	case eta != nil && rows != nil:
 		rows.Bad("keep one of the two", "%s and %s are alternatives", eta.Path, rows.Path)

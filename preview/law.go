@@ -38,6 +38,8 @@ func (d *Desk) Preview(ctx context.Context, sql string, params []string,
 		if err != nil {
 			return err
 		}
+
+		// The families do not depend on ε, so that the references are asked once.
 		for _, epsilon := range epsilons {
 			at, err := q.At(epsilon)
 			if err != nil {
@@ -78,6 +80,8 @@ func familiesOf(ctx context.Context, q *answer.Question) (out []family, err erro
 		if err != nil {
 			return nil, err
 		}
+
+		// Without a family nothing is known of how these values vary, but they have their places.
 		if m.Families != nil {
 			families, err := m.Families(ctx)
 			if err != nil {
@@ -103,6 +107,7 @@ func (f family) law(values []explain.Value) (out Law, ok bool) {
 	first, second := f.Mean(pair[0]), f.Mean(pair[1])
 	firstVariance, secondVariance := f.Covariance(pair[0]).Diagonal(), f.Covariance(pair[1]).Diagonal()
 
+	// The value that moves most, seen in units of its own noise, is the one that tells most.
 	most := -1.
 	for k := range f.values {
 		v := values[f.begins+k]

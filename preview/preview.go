@@ -90,7 +90,7 @@ func (d *Desk) ask(ctx context.Context, sql string, params []string, then func(*
 		})
 }
 
-// errNone is of a text in which nothing is asked of protected rows.
+// errNone says that a text asks nothing about protected rows.
 var errNone = sqlstate.New(sqlstate.NotAnswerable, "the statement aggregates no protected table").
 	WithHint("Give a SELECT with count, sum or avg over a protected table.")
 

@@ -169,6 +169,9 @@ func (t *Total) advise() {
 	all := t.Answered + t.Refused
 	choose := func(a Advice, format string, args ...any) { t.Advice, t.Reason = a, fmt.Sprintf(format, args...) }
 	percent := func(x *float64) string { return fmt.Sprintf("%.2g%%", 100**x) }
+
+	// The first reason that holds decides: what cannot be, what is refused, what the budget pays for, and then the
+	// errors.
 	switch {
 	case t.Impossible != "":
 		choose(AdviseNoise, "there can be no twin: %s", t.Impossible)

@@ -41,6 +41,8 @@ func imagine(p *policy.Policy, table policy.QualifiedName, price privacy.Budget)
 			other.Tables[i].Answers, other.Tables[i].Twin = policy.FromTwin, &policy.Twin{}
 		}
 	}
+
+	// The policy is as written but for its price and for how this table is answered.
 	spec, err := margin.Spec(&other, table, func(string) bool { return false })
 	if err != nil {
 		return nil, err
@@ -94,6 +96,8 @@ func (t *imagined) deviations(ctx context.Context, q *answer.Question) (out []fl
 			if sums == nil {
 				return nil, errUnmodelled
 			}
+
+			// A sum is off by the noise on the sizes and by the drawing of rows, a percentile by the drawing alone.
 			for k, comp := range m.Components {
 				sd := math.NaN()
 				sampled := c.Aggregates[comp.Aggregate].Sampled
@@ -106,6 +110,7 @@ func (t *imagined) deviations(ctx context.Context, q *answer.Question) (out []fl
 				total[k] += sd * sd / float64(len(t.tables))
 			}
 		}
+
 		for _, v := range total {
 			out = append(out, math.Sqrt(v))
 		}

@@ -60,6 +60,8 @@ func (d *Desk) Workload(ctx context.Context, text string, epsilon privacy.Epsilo
 	w := &Workload{Epsilon: float64(epsilon), desk: d, twins: map[string]twinOf{},
 		policies: map[string]*policy.Policy{}}
 	at := 0
+
+	// Each part is looked for behind the one before it, so that its line is known.
 	for _, part := range parts {
 		found := strings.Index(text[at:], part)
 		if found < 0 {
@@ -93,6 +95,8 @@ func (w *Workload) statement(ctx context.Context, text string, from, to int,
 		}
 		return w.take(ctx, &s, q, epsilon)
 	})
+
+	// A refusal is a result; every other error ends the preview.
 	var e *sqlstate.Error
 	switch {
 	case ctx.Err() != nil:
@@ -128,6 +132,7 @@ func (w *Workload) take(ctx context.Context, s *Statement, q *answer.Question, e
 	if err != nil {
 		return err
 	}
+
 	expected := make([]float64, len(x.Values))
 	noise := make([]float64, len(x.Values))
 	for k, v := range x.Values {
@@ -142,6 +147,7 @@ func (w *Workload) take(ctx context.Context, s *Statement, q *answer.Question, e
 		}
 	}
 
+	// The same question on a twin that has this ε for its price.
 	t := w.twinOf(q, epsilon)
 	if t.err != nil {
 		s.Unknown = t.err.Error()
@@ -167,17 +173,22 @@ func priced(ctx context.Context, q *answer.Question, x explain.Explanation) (los
 	if err != nil {
 		return nil, 0, err
 	}
+
+	// A budget that is used up has a price all the same: that of the noise alone.
 	losses = m.Calibration.Losses
 	if p, err := q.Price(ctx, m); err == nil {
 		losses = p.Losses
 	} else if !sqlstate.Is(err, sqlstate.BudgetExhausted) {
 		return nil, 0, err
 	}
+
 	for _, c := range x.Cost {
 		if c.Scope == "" {
 			price = max(price, c.Cost)
 		}
 	}
+
+	// JSON has no infinity.
 	if math.IsInf(price, 1) {
 		price = -1
 	}
@@ -196,9 +207,12 @@ func expect(off, expected []float64) *Expected {
 			shares = append(shares, sd/math.Abs(expected[k]))
 		}
 	}
+
 	if len(off) > 0 && len(sds) == 0 {
 		return nil
 	}
+
+	// A value that is expected to be 0 has no relative error.
 	out := &Expected{Values: len(off), SD: median(sds)}
 	if share := median(shares); len(shares) > 0 {
 		out.Relative = &share

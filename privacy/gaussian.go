@@ -37,6 +37,7 @@ func Kappa(b Budget) float64 {
 		}
 	}
 
+	// Halved until no number lies between, the lower end keeps the promise.
 	for range 200 {
 		mid := lo + (hi-lo)/2
 		if mid == lo || mid == hi {

@@ -54,6 +54,8 @@ func (l Loss) EpsilonAt(delta float64) float64 {
 	if l.DeltaAt(l.Pure) <= delta {
 		return l.Pure
 	}
+
+	// What is not pure takes more. It is enclosed, and then halved until no number lies between.
 	lo, hi := l.Pure, l.Pure+1
 	for l.DeltaAt(hi) > delta {
 		lo, hi = hi, l.Pure+2*(hi-l.Pure)

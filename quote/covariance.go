@@ -110,8 +110,8 @@ func Uncertified(s *dataset.Snapshot, p *policy.Policy) (out []string) {
 					"counted: %s", psi.Name, why))
 			case math.IsInf(Bend(Extreme(t.Table.Secrets[i], psi, float64(t.Table.Rows))), 1):
 				out = append(out, fmt.Sprintf("how secret %s bends covariances is counted for counts, sums and "+
-					"averages alone, and not for other functions: "+
-					"a class is empty under one of its values, or it is about a distribution", psi.Name))
+					"averages alone, and not for other functions: a class is empty under one of its values, or it is "+
+					"about a distribution", psi.Name))
 			}
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"fugu/sensitivity"
 )
 
-// declared is the model of a cut as the policy declares it. Only the bounds of rows and the steps of lattices, of which
-// the policy says nothing, are the reference's, if there is one.
+// declared is the model of a cut as the policy declares it. The policy says nothing about the bounds of rows and the
+// steps of lattices: these come from the reference, if there is one.
 func (r *Request) declared(ctx context.Context, c *planner.Bound, d *dataset.Declared) (Model, error) {
 	t := r.Dataset.Find(c.Table.Schema, c.Table.Name)
 	out, err := lawModel(d, t)

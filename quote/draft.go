@@ -15,8 +15,7 @@ import (
 	"fugu/upstream"
 )
 
-// draft is what is known of a request while its cuts are gone through. Lists have an entry for each cut with
-// components, or for each component.
+// draft is a quote in the making. Its lists have an entry for each cut with components, or for each component.
 type draft struct {
 	*Quote
 	request    *Request
@@ -25,8 +24,9 @@ type draft struct {
 	blocks     valueBlocks
 	off        displaced // how far F moves with the rows that the policy lets its model be off by
 	normal     bool      // a model rests on F being normal together with what is public
-	// wide: what is known of how the covariances of second moments and of regression bend is too wide to certify noise
-	// by. A declared law says its covariances itself.
+
+	// wide: no family certifies the noise, since too little is known of how covariances bend. That is so of second
+	// moments, of regression and of what is sampled. A declared law says its covariances itself.
 	wide bool
 }
 
@@ -49,7 +49,7 @@ func (r *Request) Prepare(ctx context.Context, rest func()) error {
 	return err
 }
 
-// derive is measure without the account of covariances.
+// derive does the work of measure, but for the account of covariances.
 func (r *Request) derive(ctx context.Context, rest func()) (*draft, error) {
 	weights := r.Policy.Privacy.Weights
 	d := &draft{Quote: &Quote{SumsOnly: true, policy: r.Policy.Fingerprint,
@@ -60,7 +60,7 @@ func (r *Request) derive(ctx context.Context, rest func()) (*draft, error) {
 		if err := r.unaccounted(c); err != nil {
 			return nil, err
 		}
-		if err := d.cut(ctx, at, c); err != nil {
+		if err := d.addCut(ctx, at, c); err != nil {
 			return nil, err
 		}
 	}
@@ -81,8 +81,8 @@ func (r *Request) derive(ctx context.Context, rest func()) (*draft, error) {
 	return d, err
 }
 
-// cut takes a cut of the request's in: where its values stand in F, and what is modelled of them.
-func (d *draft) cut(ctx context.Context, at int, c *planner.Bound) error {
+// addCut adds a cut of the request: where its values stand in F, and how they are modelled.
+func (d *draft) addCut(ctx context.Context, at int, c *planner.Bound) error {
 	ask := upstream.Question{Cut: c, SQL: c.Statistics(), Component: make([][]int, len(c.Cells))}
 	for cell := range ask.Component {
 		ask.Component[cell] = slices.Repeat([]int{-1}, len(c.Aggregates))
@@ -98,7 +98,7 @@ func (d *draft) cut(ctx context.Context, at int, c *planner.Bound) error {
 		}
 		ask.Args, ask.Types = c.Arguments(f.limits)
 		bounds = append(f.describe(c), f.apart...)
-		if err := d.add(ctx, at, c, f, ask.Component); err != nil {
+		if err := d.addComponents(ctx, at, c, f, ask.Component); err != nil {
 			return err
 		}
 	}
@@ -121,8 +121,9 @@ func (d *draft) cut(ctx context.Context, at int, c *planner.Bound) error {
 	return nil
 }
 
-// add appends the components of a cut's model to F, and writes down in places, by cell and aggregate, which they are.
-func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f Model, places [][]int) error {
+// addComponents appends the components of a cut's model to F, and writes down in places, by cell and aggregate, which
+// they are.
+func (d *draft) addComponents(ctx context.Context, at int, c *planner.Bound, f Model, places [][]int) error {
 	p := d.request.Policy.Privacy
 	units := f.units(p.Weights, d.request.Budget.Epsilon)
 	if w := p.Within; w != nil && w.Rows > 0 {
@@ -132,6 +133,7 @@ func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f Model, plac
 		}
 		d.off.add(moved)
 	}
+
 	for k, comp := range f.Components {
 		places[comp.Cell][comp.Aggregate] = d.Width + k
 		agg := c.Aggregates[comp.Aggregate]
@@ -154,6 +156,7 @@ func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f Model, plac
 		}
 		d.Sums = append(d.Sums, shifted)
 	}
+
 	d.given, d.normal = d.given || f.given, d.normal || f.normal
 	if len(f.Components) > 0 { // what is constant has no secret to hide
 		d.parts = append(d.parts, part{c, f, units})
@@ -161,6 +164,8 @@ func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f Model, plac
 			f.moments != nil && slices.ContainsFunc(c.Aggregates,
 				func(a planner.Aggregate) bool { return a.Second() || a.Arguments == 2 && !a.Linear() })
 	}
+
+	// Later answers may be computed from the layers of this one.
 	layers, whole, err := d.request.layers(ctx, c, f, d.Width)
 	if err != nil {
 		return err
@@ -170,7 +175,7 @@ func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f Model, plac
 	return nil
 }
 
-// search looks for the noise that hides the secrets in all of F.
+// calibrate finds the noise that hides the secrets in all of F.
 func (d *draft) calibrate(ctx context.Context, rest func()) error {
 	// F is one vector over all cuts.
 	var shifts [][]sensitivity.Shift
@@ -192,9 +197,12 @@ func (d *draft) calibrate(ctx context.Context, rest func()) error {
 		if families, err = d.request.families(ctx, models); err != nil {
 			return err
 		}
+		if families, err = d.request.shaped(ctx, d.parts, families); err != nil {
+			return err
+		}
 	}
 
-	// A closeness is in units of its own statement; beside others, its shift says as much.
+	// How close samples are is measured in units of their own statement; beside others, the shift says as much.
 	var close []sensitivity.Close
 	if len(models) == 1 {
 		close = models[0].samples
@@ -233,13 +241,14 @@ func (r *Request) search(ctx context.Context, asked mechanism.Request) (mechanis
 	return c, err
 }
 
-// valueBlocks numbers the values of one aggregate in one set of groups alike: what a statement for them alone would
-// ask. Under weights that say what a value's error counts, all of F is one.
+// valueBlocks numbers the blocks of F. A block is the values of one aggregate in one grouping set, which is what a
+// statement for them alone would ask. Under weights that say what a value's error counts, all of F is one block.
 type valueBlocks struct {
-	apart bool
-	known map[[3]int]int
+	apart bool           // there is more than one
+	known map[[3]int]int // numbers by cut, grouping set and aggregate
 }
 
+// number returns the number of a block.
 func (b valueBlocks) number(cut, set, aggregate int) int {
 	if !b.apart {
 		return 0

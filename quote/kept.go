@@ -30,7 +30,7 @@ func (p Place) Component() (k int, ok bool) { return int(p), p >= 0 }
 // Public returns which public value is in a place.
 func (p Place) Public() (i int, ok bool) { return int(nowhere - 1 - p), p < nowhere }
 
-// Within reports whether a place is of so many components and public values.
+// Within reports whether a place is one of so many components and public values, or none.
 func (p Place) Within(components, public int) bool {
 	k, isComponent := p.Component()
 	i, isPublic := p.Public()
@@ -62,7 +62,7 @@ type Evidence struct {
 // Encode is the answer as the ledger stores it, in JSON.
 func (s Stored) Encode() ([]byte, error) { return json.Marshal(s) }
 
-// vectorName is a text's name: of none it is none.
+// vectorName returns the name of a text, and none for an empty one.
 func vectorName(text string) string {
 	if text == "" {
 		return ""
@@ -71,7 +71,7 @@ func vectorName(text string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Kept is what an answer is of, beside its values, so that others can be computed from it. Nothing of it depends on
+// Kept says what the values of an answer are, so that other answers can be computed from them. Nothing in it depends on
 // protected rows.
 type Kept struct {
 	Policy     string // its fingerprint

@@ -7,8 +7,8 @@ import (
 	"fugu/privacy"
 )
 
-// layers describes a cut of which f is the model, and offset its first component; whole reports whether that is all
-// there is of it: everything that is asked for is a sum over rows.
+// layers describes a cut by the sums over rows that it asks for. f is its model, and offset the place of its first
+// component in F. whole reports whether such sums are all that the cut asks for.
 func (r *Request) layers(ctx context.Context, c *planner.Bound, f Model,
 	offset int) (out []Layer, whole bool, err error) {
 	if r.Policy.Privacy.Error == (privacy.Tolerance{}) || f.root == nil {

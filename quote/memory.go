@@ -21,12 +21,13 @@ type Memory struct {
 // NewMemory returns a memory without quotes.
 func NewMemory() *Memory { return &Memory{cache.New[key, *Quote](memoryEntries, memoryBytes)} }
 
-// Quote returns what is known of a request by its key. What is not remembered is looked for where searches have room
-// for it, which makes it one scan of the reference for each.
+// Quote returns what is known of a request. What is not remembered under its key is worked out, with one scan of the
+// reference for each cut, as soon as the searches of others leave room.
 func (m *Memory) Quote(ctx context.Context, s *Searches, user string, r *Request) (*Quote, error) {
 	if q, ok := m.quotes.Get(r.Key); ok {
 		return q, nil
 	}
+
 	var q *Quote
 	err := s.Run(ctx, user, r.Values(), func(ctx context.Context, rest func()) (err error) {
 		// Others may have looked for the same meanwhile.

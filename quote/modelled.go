@@ -13,7 +13,7 @@ import (
 	"fugu/sqlstate"
 )
 
-// Model finds a cut's model: the policy's own, or the reference's.
+// Model finds a cut's model: the one that the policy declares, or the one that the reference shows.
 func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	t := r.Dataset.Find(c.Table.Schema, c.Table.Name)
 	d, err := r.Dataset.DeclaredFor(c)
@@ -21,8 +21,8 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 		return Model{}, err
 	}
 
-	// Samples know nothing of how other statements vary beside theirs: where the policy declares a distribution by
-	// them, it answers nothing else.
+	// Samples of one statement's answers tell nothing of how other statements vary together with it: a policy that
+	// declares a distribution by samples answers nothing else.
 	switch only := r.Dataset.Only(c); {
 	case only != d && only != nil:
 		return Model{}, sqlstate.New(sqlstate.ModelUnfit, "the policy of dataset %s declares the distribution of one "+
@@ -43,9 +43,8 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	return r.measured(ctx, c, t)
 }
 
-// measured is a cut's model by what the reference of its table shows.
+// measured makes a cut's model of what the reference of its table shows.
 func (r *Request) measured(ctx context.Context, c *planner.Bound, t *dataset.Protected) (Model, error) {
-	// What is the same whatever the secret is a constant, and has no noise.
 	moments, err := model.Measure(ctx, r.Reference, c, t.Totals)
 	if err != nil {
 		return Model{}, err
@@ -53,6 +52,8 @@ func (r *Request) measured(ctx context.Context, c *planner.Bound, t *dataset.Pro
 	if err := r.cover(c, moments); err != nil {
 		return Model{}, err
 	}
+
+	// What is the same whatever the secret is a constant, and has no noise.
 	exact, whole := constantValues(c), r.complete(c, moments)
 	moments.Components = slices.DeleteFunc(moments.Components,
 		func(k model.Component) bool { _, ok := exact[k]; return ok })
@@ -62,7 +63,7 @@ func (r *Request) measured(ctx context.Context, c *planner.Bound, t *dataset.Pro
 		out.source = fromArtifact
 	}
 
-	// Where something is public, all else is modelled given that.
+	// If something about the table is public, all else is modelled given that.
 	if t.Public != nil {
 		if sampled(c) {
 			return out, sqlstate.New(sqlstate.ModelUnfit, "statistics of %s are public, and percentiles and "+
@@ -96,8 +97,8 @@ func (r *Request) measured(ctx context.Context, c *planner.Bound, t *dataset.Pro
 	return out, r.sampled(ctx, t, c, &out)
 }
 
-// cover has moments speak for every law that the reference may have been drawn from, where the policy promises that,
-// and refuses what rests on more than means of classes.
+// cover widens the moments to every law that the reference may have been drawn from, if the policy promises that. It
+// refuses what rests on more than the means of classes.
 func (r *Request) cover(c *planner.Bound, moments *model.Moments) error {
 	delta := r.Policy.Privacy.Estimation.Delta
 	if delta == 0 {
@@ -116,7 +117,7 @@ func (r *Request) cover(c *planner.Bound, moments *model.Moments) error {
 // maxJoint bounds the components of cells that overlap whose joint moments are measured.
 const maxJoint = 2000
 
-// joint are the distributions of F along the secrets of a table; none where they are not known.
+// joint returns the distributions of F along the secrets of a table, or none if they are not known.
 func (r *Request) joint(ctx context.Context, t *dataset.Protected,
 	parts ...*model.Moments) ([]sensitivity.Family, error) {
 	families := parts[0].Families
@@ -150,8 +151,8 @@ func (r *Request) joint(ctx context.Context, t *dataset.Protected,
 	return out, nil
 }
 
-// families are the distributions of F, of all cuts, along the secrets; none where they are not known or the policy does
-// not accept that they are normal and shift.
+// families returns the distributions of F over all cuts along the secrets. There are none if they are not known, or if
+// the policy does not accept that they are normal and shift.
 func (r *Request) families(ctx context.Context, parts []Model) ([]sensitivity.Family, error) {
 	if len(parts) == 0 || !r.Policy.Accepts(policy.Gaussian) || !r.Policy.Accepts(policy.Translation) {
 		return nil, nil

@@ -3,14 +3,12 @@ package quote
 import (
 	"context"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"fugu/dataset"
 	"fugu/estimate"
 	"fugu/model"
-	"fugu/policy"
 	"fugu/sensitivity"
 )
 
@@ -80,7 +78,8 @@ func (r *Request) believed(ctx context.Context, models []Model, parts []*model.M
 	return r.joint(ctx, models[0].root, parts...)
 }
 
-// secretLine is the law of components along the values of one secret, over all of which its pairs lie.
+// secretLine is the law of components along the values of one secret, over all of which its pairs lie: from the least
+// to the greatest of those that the policy lists, or over its range.
 type secretLine struct {
 	family   sensitivity.Family
 	from, to float64
@@ -98,9 +97,6 @@ func along(t *dataset.Protected, secret int, psi model.Psi, families []sensitivi
 	for _, s := range psi.Spans {
 		out.from, out.to = math.Min(out.from, s.From), math.Max(out.to, s.To)
 	}
-	if t.Table.Secrets[secret].Number == nil && listed(t, psi.Name) {
-		out.from, out.to = certainly, 1-certainly
-	}
 
 	// Given public statistics the reference's error is not worked out. It is no more than that of the class of which
 	// the reference has the least, for a row of the table.
@@ -115,15 +111,6 @@ func along(t *dataset.Protected, secret int, psi model.Psi, families []sensitivi
 		out.share = func(float64) float64 { return 0 }
 	}
 	return out, out.family != nil && out.from < out.to
-}
-
-// certainly is how near to 0 and to 1 the share of a class may be.
-const certainly = 1e-3
-
-// listed reports whether a policy lists pairs of a secret's values. They say what must not be told apart, and not that
-// the share is any of them: it may be anything.
-func listed(t *dataset.Protected, name string) bool {
-	return slices.ContainsFunc(t.Policy.Secrets, func(s policy.Secret) bool { return s.Name == name && s.Listed })
 }
 
 // Range implements estimate.Secret.

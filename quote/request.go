@@ -24,17 +24,17 @@ import (
 // key tells requests apart.
 type key string
 
-// Request is what one binding of a statement asks for, and what noise may cost: all that its model and its noise follow
-// from. It knows no session, and nothing of who pays.
+// Request is what one binding of a statement asks for, and how much its answer may tell: all that its model and its
+// noise follow from. It knows no session, and nothing of who pays.
 type Request struct {
 	Dataset   *dataset.Snapshot
 	Policy    *policy.Policy
 	Cuts      []*planner.Bound
 	Budget    privacy.Budget
 	Mechanism mechanism.Kind
-	Key       key             // tells it from all others; empty: nobody remembers it
-	Database  planner.Querier // what ordinary tables and references hold
-	Reference planner.Querier // who is asked for a model: what is prepared of it, and then the database
+	Key       key             // tells it from all others
+	Database  planner.Querier // is asked what ordinary tables and references hold
+	Reference planner.Querier // is asked for a model: it answers what is prepared, and asks the database for the rest
 	Timeout   time.Duration   // of the search for noise; 0: none
 
 	unbound bool // no total follows from the rows that the reference has
@@ -85,9 +85,10 @@ func (r *Request) Identify(epoch int64, contents []string) error {
 		Delta       privacy.Delta
 		Mechanism   mechanism.Kind
 		Epoch       int64 `json:",omitempty"`
-		Whole       int   `json:",omitempty"` // values that are constants, and were not always
+		Whole       int   `json:",omitempty"` // values that are constants now, and were not in older versions
 	}{4, r.Policy.Fingerprint, nil, contents, r.Budget.Epsilon, r.Budget.Delta, r.Mechanism, epoch, 0}
 
+	// A reference whose classes have other sizes is another one, and gives another model.
 	for _, c := range r.Cuts {
 		t := r.Dataset.Find(c.Table.Schema, c.Table.Name)
 		asked := dataset.DescribeCut(c)
@@ -104,7 +105,7 @@ func (r *Request) Identify(epoch int64, contents []string) error {
 	return nil
 }
 
-// Values is how many values are asked for.
+// Values returns how many values are asked for.
 func (r *Request) Values() int {
 	n := 0
 	for _, c := range r.Cuts {
@@ -113,7 +114,7 @@ func (r *Request) Values() int {
 	return n
 }
 
-// Nominal is the full price of a statement whose losses cannot be computed.
+// Nominal returns the price of a statement whose losses cannot be computed: all of the ε that it may cost.
 func (r *Request) Nominal() map[string]privacy.Loss {
 	losses := map[string]privacy.Loss{}
 	for _, c := range r.Cuts {
@@ -124,8 +125,8 @@ func (r *Request) Nominal() map[string]privacy.Loss {
 	return losses
 }
 
-// constantValues are the components whose value follows from the policy and the statement, whatever the tables hold.
-// They take no part in F, where a constant would only be one thing more to hide.
+// constantValues returns the components whose value follows from the policy and the statement, whatever the tables
+// hold. They are no part of F, where a constant would only be one more thing to hide.
 func constantValues(c *planner.Bound) map[model.Component]planner.Value {
 	out := map[model.Component]planner.Value{}
 	for cell := range c.Cells {

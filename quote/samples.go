@@ -14,7 +14,7 @@ import (
 // coupledModel is the model of a cut of which the policy declares how near its distributions can be brought to each
 // other, by samples or by concentration. How close they are is all that noise goes by: there is no mean that moves, and
 // no covariance. The reference, if there is one, has no part in it, not even by bounds on what a row contributes: what
-// is declared is of the statement as PostgreSQL has it.
+// is declared speaks of the statement as PostgreSQL answers it.
 func coupledModel(c *planner.Bound, d *dataset.Declared) Model {
 	n := len(d.Components)
 	out := Model{source: fromPolicy, Components: d.Components, limits: unlimited(c), samples: d.Close,

@@ -15,9 +15,9 @@ type countedRows struct{ set, aggregate int }
 // wholeCertain is how near the reference's rows in the groups must be to all of them, as a share.
 const wholeCertain = 1e-9
 
-// complete lists the counts of all rows, by grouping set, of which every row of the reference is in a group. The
-// moments have all of the cut's components. Where the policy promises what the reference may be off by there are none:
-// rows that it does not show may be in no group.
+// complete lists the counts of all rows, by grouping set, for the sets that have a group for every row of the
+// reference. The moments have all of the cut's components. There are none if the policy promises how far the reference
+// may be off: rows that it does not show may be in no group.
 func (r *Request) complete(c *planner.Bound, moments *model.Moments) map[countedRows]bool {
 	if r.unbound || r.Policy.Privacy.Estimation.Delta > 0 {
 		return nil
@@ -35,9 +35,9 @@ func (r *Request) complete(c *planner.Bound, moments *model.Moments) map[counted
 	return out
 }
 
-// addRows adds to the totals that bind F that the counts of a grouping set are all rows of the table, of which the
-// policy says the number: where every row is in a group, as those of the reference are. Counts that a public statistic
-// binds already are bound more finely by it.
+// addRows adds a total that binds F: the counts of a grouping set add up to the table's rows, whose number is in the
+// policy. That holds if every row is in a group, as those of the reference are. Counts that a public statistic binds
+// already are left to it, since it says more.
 func (m *Model) addRows(c *planner.Bound, complete map[countedRows]bool) {
 	bound := map[int]bool{}
 	for _, s := range m.sums {

@@ -143,7 +143,7 @@ func twoDigits(x float64) float64 {
 	return rounded
 }
 
-// Warning says of which columns the noise is larger than the values are expected to be; empty: of none.
+// Warning names the columns whose noise is larger than the values are expected to be; empty: there are none.
 func (m *Quote) Warning() string {
 	var parts []string
 	for _, e := range m.Errors() {

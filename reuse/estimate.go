@@ -25,7 +25,7 @@ type Asked struct {
 	Database planner.Querier   // that is asked about the reference
 }
 
-// Estimates are of each component of a quote, from answers that were given.
+// Estimates are the components of a quote as answers that were given tell them.
 type Estimates struct {
 	Of    []Derived
 	given []given // which their shares are numbered in

@@ -176,7 +176,7 @@ func (s *search) right(q1 float64) float64 {
 	return math.Min(sp.To, q1+sp.Within)
 }
 
-// pairOf is the pair that the experiment of the box [a,b] is of: first against second.
+// pairOf returns the pair that the experiment of the box [a,b] compares: first against second.
 func (e *Experiment) pairOf(a, b float64) [2]float64 {
 	if e.swapped {
 		return [2]float64{a, b}

@@ -145,12 +145,19 @@ func Widest(secret string, laws []Atoms, pairs [][2]int, delta float64) (Close, 
 	return out, nil
 }
 
-// Concentrated returns a Close from means and tails alone: if ‖F - E F‖₁ ≤ c with probability at least 1-δ/2 under
-// every distribution, and means are at most delta1 = Δ_{E,1} apart, then all pairs are (Δ_{E,1} + 2c, δ)-close [Chen &
-// Ohrimenko, Theorem 3.3].
-func Concentrated(secret string, delta1, c, delta float64) (Close, error) {
-	if !(delta1 >= 0 && c >= 0 && delta >= 0 && delta < 1) || !finite(delta1+2*c) {
-		return Close{}, fmt.Errorf("secret %s: no bound from Δ = %v, c = %v, δ = %v", secret, delta1, c, delta)
+// Tails are what is known of the distributions of F beside their means.
+type Tails struct {
+	Apart  float64 // Δ_{E,1}: how far the means of a pair are apart at most, in the norm ‖·‖₁
+	Within float64 // c: ‖F - E F‖₁ ≤ c under every distribution, but for ButFor
+	ButFor float64 // δ/2: the probability that F is further from its mean
+}
+
+// Concentrated returns a Close from means and tails alone: all pairs are (Δ_{E,1} + 2c, δ)-close [Chen & Ohrimenko,
+// Theorem 3.3].
+func Concentrated(secret string, t Tails) (Close, error) {
+	delta := 2 * t.ButFor
+	if !(t.Apart >= 0 && t.Within >= 0 && delta >= 0 && delta < 1) || !finite(t.Apart+2*t.Within) {
+		return Close{}, fmt.Errorf("secret %s: no bound from Δ = %v, c = %v, δ = %v", secret, t.Apart, t.Within, delta)
 	}
-	return Close{Secret: secret, W: delta1 + 2*c, Delta: delta}, nil
+	return Close{Secret: secret, W: t.Apart + 2*t.Within, Delta: delta}, nil
 }

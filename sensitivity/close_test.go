@@ -241,13 +241,13 @@ func TestWidestAndConcentrated(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	// Any two laws within c of means Δ apart are as close as the theorem says.
-	if c, err := Concentrated("s", 2, .5, .01); err != nil || c.W != 3 || c.Delta != .01 {
+	if c, err := Concentrated("s", Tails{2, .5, .005}); err != nil || c.W != 3 || c.Delta != .01 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, v := range [][3]float64{{nan, 1, .1}, {1, nan, .1}, {1, 1, nan}, {inf, 1, .1}, {1, inf, .1}, {-1, 1, .1},
 		{1, -1, .1}, {1, 1, -.1}, {1, 1, 1}} {
-		if c, err := Concentrated("s", v[0], v[1], v[2]); err == nil {
+		if c, err := Concentrated("s", Tails{v[0], v[1], v[2] / 2}); err == nil {
 			t.Errorf("%v: %+v", v, c)
 		}
 	}

@@ -75,6 +75,8 @@ func NewExperiment(laplace []float64, kappa2 float64, pair *Pair) (*Experiment, 
 	if pair == nil {
 		return e, nil
 	}
+
+	// Both sides of the pair have to be positive definite: the mixture with all weight on either.
 	x, err := newPencil(pair.P, pair.Q, pair.Mean, nil)
 	if err == nil {
 		err = e.mixed(x, mix{1, 0}, mix{0, 1})

@@ -60,6 +60,14 @@ type Bent interface {
 	Bend(a, b float64) func(scale []float64) []float64
 }
 
+// Shaped is a family of which it can be known how far F is from normal.
+type Shaped interface {
+	Family
+	// Cumulants returns the third and the fourth cumulant of Σ_k w_k F_k under x, which are 0 of a normal F; false:
+	// they are not known.
+	Cumulants(x float64, w []float64) (third, fourth float64, known bool)
+}
+
 // Known reports whether bounds over all of the family's pairs exist.
 func Known(f Family) bool {
 	_, bent := f.(Bent)
@@ -150,6 +158,7 @@ func (c Covariance) Plus(w float64, d Covariance) Covariance {
 		}
 	}
 
+	// What is not in blocks is kept as terms, and not multiplied out.
 	out.Low = append(out.Low, c.Low...)
 	for _, t := range d.Low {
 		out.Low = append(out.Low, RankOne{w * t.Weight, t.Vector})
@@ -226,6 +235,7 @@ func (c Covariance) Whole() Covariance {
 		base += b.Size
 	}
 
+	// Low-rank terms and single entries can join any two components.
 	for _, t := range c.Low {
 		for i, v := range t.Vector {
 			for j, w := range t.Vector {

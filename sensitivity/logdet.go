@@ -164,6 +164,8 @@ func updated[T float64 | complex128](x *pencil, z, sums []T, mixed func(p, q flo
 	factor func(f, by T) bool) (quad T, ok bool) {
 	r := len(x.u)
 	unfold(z, sums, r)
+
+	// Terms that add are taken before those that subtract, so that the matrix stays positive definite on the way.
 	for _, positive := range []bool{true, false} {
 		for i := range x.wp {
 			w := mixed(x.wp[i], x.wq[i])

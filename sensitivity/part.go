@@ -80,6 +80,19 @@ func (p bentPart) Bend(a, b float64) func([]float64) []float64 {
 	}
 }
 
+// Cumulants implements Shaped, of a family that does.
+func (p part) Cumulants(x float64, w []float64) (third, fourth float64, known bool) {
+	s, ok := p.Family.(Shaped)
+	if !ok {
+		return 0, 0, false
+	}
+	all := make([]float64, p.Family.Covariance(x).Len())
+	for i, k := range p.at {
+		all[k] = w[i]
+	}
+	return s.Cumulants(x, all)
+}
+
 // part is the covariance of some components.
 func (c Covariance) part(at []int) Covariance {
 	var out Covariance

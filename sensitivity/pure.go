@@ -117,7 +117,7 @@ func (c Covariance) increase() (parts [2][]float64, err error) {
 	return parts, nil
 }
 
-// bothOrders is the cost of S_A and S_B, whichever is of p.
+// bothOrders is the cost of S_A and S_B, whichever of the two belongs to p.
 func bothOrders(s [2]float64) float64 {
 	cost := func(a, b float64) float64 {
 		return math.Sqrt(2/math.Pi)*a + math.Ln2 + b*b/2 + privacy.LogPhi(b)

@@ -94,6 +94,7 @@ func scaled(c Covariance, scale []float64) *mat.SymDense {
 		from += b.Size
 	}
 
+	// What is outside of the blocks is added before anything is scaled.
 	for _, e := range c.Off {
 		out.SetSym(e.Row, e.Col, out.At(e.Row, e.Col)+e.Value)
 	}

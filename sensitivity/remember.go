@@ -61,6 +61,14 @@ func (m *memory) Covariance(x float64) Covariance {
 	return c
 }
 
+// Cumulants implements Shaped, of a family that does.
+func (m *memory) Cumulants(x float64, w []float64) (third, fourth float64, known bool) {
+	if s, ok := m.Family.(Shaped); ok {
+		return s.Cumulants(x, w)
+	}
+	return 0, 0, false
+}
+
 // components is the length of F.
 func (m *memory) components() int {
 	if m.length == 0 {

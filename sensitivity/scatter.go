@@ -151,6 +151,7 @@ func (s *Scatter) place(whole **Scatter, total, offset int) {
 		w.Cell[offset+k], w.Layer[offset+k] = offset+s.Cell[k], offset+s.Layer[k]
 	}
 
+	// The worst of the parts holds for all of them.
 	w.Rows = max(w.Rows, s.Rows)
 	w.Failure = math.Max(w.Failure, s.Failure)
 	w.Beside += s.Beside

@@ -181,6 +181,7 @@ func (s Shift) With(beside []float64, failure float64) Shift {
 	out.Along, out.Beside = append(slices.Clone(s.Along), zero...), append(slices.Clone(s.Beside), beside...)
 	out.Failure += failure
 
+	// What the shift does not say of its own components it does not say of these.
 	if s.Error != nil {
 		out.Error = append(slices.Clone(s.Error), zero...)
 	}

@@ -35,6 +35,7 @@ func flow(a, b Atoms, w float64) (carried int64) {
 	copy(f.supply, a.mass)
 	copy(f.demand, b.mass)
 
+	// The edges join the points that are at most w apart.
 	f.moved = make([]int64, f.n*f.m)
 	f.near = make([][]int32, f.n)
 	f.back = make([][]int32, f.m)
@@ -47,6 +48,7 @@ func flow(a, b Atoms, w float64) (carried int64) {
 		}
 	}
 
+	// Each round takes all that shortest paths carry, and the next ones are longer.
 	for f.levels() {
 		f.nextA, f.nextB = make([]int, f.n), make([]int, f.m)
 		for i := range f.n {
@@ -137,6 +139,7 @@ func (f *network) through(j int, want int64) (got int64) {
 		return got // a sink with demand ends the shortest paths
 	}
 
+	// Otherwise a source that sends here is asked to send elsewhere.
 	for ; f.nextB[j] < len(f.back[j]) && got < want; f.nextB[j]++ {
 		k := int(f.back[j][f.nextB[j]])
 		if f.levelA[k] != f.levelB[j]+1 {

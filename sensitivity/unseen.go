@@ -42,6 +42,7 @@ func (u Unseen) Check(m int) error {
 			len(u.Size))
 	}
 
+	// The components of a cell follow one another, so that one pass can add them up.
 	component, cell := make([]bool, m), map[int]bool{}
 	for i, k := range u.At {
 		if k < 0 || k >= m || component[k] {
@@ -162,10 +163,12 @@ func (u Unseen) greatest(of func(i int) float64) float64 {
 		}
 	}
 
+	// With one row nothing is to be sorted.
 	if u.Rows == 1 {
 		return most
 	}
 
+	// The last row is in the largest shown cell, or in the next hidden one.
 	slices.Sort(hidden)
 	slices.Reverse(hidden)
 	if u.Rows <= len(hidden) {
@@ -210,8 +213,8 @@ func Cover(a, b []Unseen) ([]Unseen, error) {
 	if len(a) != len(b) {
 		return nil, fmt.Errorf("unseen rows of %d kinds do not cover those of %d", len(a), len(b))
 	}
-	out := slices.Clone(a)
 
+	out := slices.Clone(a)
 	alike, opposite := true, true // the signs of both lists
 	for i, u := range out {
 		v := b[i]
@@ -225,6 +228,7 @@ func Cover(a, b []Unseen) ([]Unseen, error) {
 			out[i].Size[j] = math.Max(u.Size[j], v.Size[j])
 		}
 
+		// A cell counts as shown only where both say so.
 		if u.Shown == nil || v.Shown == nil {
 			out[i].Shown = nil
 			continue
@@ -235,6 +239,7 @@ func Cover(a, b []Unseen) ([]Unseen, error) {
 		}
 	}
 
+	// If some signs are alike and some are opposite, no sign holds for all.
 	for i := range out {
 		if !alike && !opposite {
 			out[i].Sign = 0

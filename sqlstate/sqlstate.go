@@ -36,7 +36,6 @@ const (
 	InvalidPassword          Code = "28P01"
 	InvalidCatalogName       Code = "3D000"
 	SerializationFailure     Code = "40001"
-	InFailedTransaction      Code = "25P02"
 	IdleInTransaction        Code = "25P03"
 	SyntaxError              Code = "42601"
 	UndefinedColumn          Code = "42703"
@@ -63,7 +62,6 @@ const (
 	CannotConnectNow         Code = "57P03"
 	InternalError            Code = "XX000"
 	IdleSessionTimeout       Code = "57P05"
-	DuplicatePreparedStmt    Code = "42P05"
 	InvalidSQLStatementName  Code = "26000"
 )
 

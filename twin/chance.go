@@ -72,6 +72,7 @@ func (d domain) possible(s Spec) error {
 		least[c.Cell], most[c.Cell] = least[c.Cell]+c.Least, most[c.Cell]+c.Most
 	}
 
+	// What is public of a cell has to be within what its classes can have.
 	for i, c := range d.cells {
 		if least[i] <= c.Rows && c.Rows <= most[i] {
 			continue
@@ -84,6 +85,7 @@ func (d domain) possible(s Spec) error {
 			"or lower smallest", least[i], most[i], of, c.Rows)
 	}
 
+	// Without a δ nothing could be given up of what chance makes improbable.
 	for _, secret := range s.Secrets {
 		if secret.About == policy.AboutDistribution && s.Delta == 0 {
 			return errors.New("a secret about a distribution needs a delta above 0: by chance the rows can be as any " +

@@ -109,6 +109,7 @@ func (s Spec) valid() error {
 	return s.Public.valid(s.Rows, s.Secrets)
 }
 
+// valid says what of a secret a law of twins cannot take.
 func (s Secret) valid() error {
 	switch {
 	case s.Mean != "" || s.Parameter != "":
@@ -132,6 +133,7 @@ func (s Secret) valid() error {
 		}
 	}
 
+	// A category that is no value of the column would be a class that nobody counts.
 	for _, pair := range s.Vectors {
 		for _, vector := range pair {
 			for _, share := range vector {

@@ -170,6 +170,7 @@ func (d *Design) fits(counts []int64) error {
 		totals[d.Classes[c].Cell] += n
 	}
 
+	// Everybody knows how many rows a cell has, and so the counts must add up to that.
 	for i, cell := range d.cells {
 		switch {
 		case totals[i] == cell.Rows:

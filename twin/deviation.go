@@ -63,12 +63,16 @@ func DrawingError(told, taken int64) float64 {
 // given Ñ, if each table of the promise were as likely. It may be published, as it depends on Ñ and the law alone.
 func (d *Design) NoiseOf(noisy []int64) []float64 { return d.noise.spread(noisy) }
 
-// PerCell is how many classes each public cell has, or the table where nothing is public.
-func (d *Design) PerCell() int { return len(d.Classes) / len(d.cells) }
+// Count is a count of rows of one class, which is answered from a twin.
+type Count struct {
+	Rows    float64 // how many rows are counted
+	Told    float64 // how many rows the twin tells that the class has
+	Noise   float64 // the standard deviation of the noise in what is told
+	Drawing float64 // what drawing moves it by, as DrawingError has it
+}
 
-// CountDeviation is how far a count of rows of one class is off, of which the twin told a number with noise of a
-// standard deviation. drawing is DrawingError's.
-func CountDeviation(drawing, rows, told, noise float64) Deviation {
-	part := rows / told
-	return Deviation{Drawing: drawing * math.Sqrt(rows*(1-part)), Noise: noise * part}
+// Deviation is how far the count is off.
+func (c Count) Deviation() Deviation {
+	part := c.Rows / c.Told
+	return Deviation{Drawing: c.Drawing * math.Sqrt(c.Rows*(1-part)), Noise: c.Noise * part}
 }

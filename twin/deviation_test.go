@@ -164,5 +164,5 @@ func (s statistic) compare(d *Design, noisy, take []int64, x, stands [][]float64
 		}
 	}
 	off = s.value(toldCount, toldSum) - s.value(trueCount, trueSum)
-	return off, DeviationOf(noisy, take, d.NoiseOf(noisy), d.PerCell(), parts)
+	return off, DeviationOf(noisy, take, d.NoiseOf(noisy), len(d.Classes)/len(d.cells), parts)
 }

@@ -191,6 +191,7 @@ func (l *laplace) spread(noisy []int64) []float64 {
 		weights, squares = weights+w, squares+w*off*off
 	}
 
+	// A range of counts is gone through at so many points, which is enough for a mean.
 	for _, count := range l.listed {
 		add(count)
 	}

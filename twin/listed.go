@@ -261,8 +261,8 @@ func (l *listed) logarithm(from, to int) float64 {
 	return -float64(l.distance[from][to])*l.epsilon()/float64(l.factor) - math.Log(total)
 }
 
-// spread is of what all classes together are off by, given Ñ, each connected value being as likely before: that bounds
-// the error of any group, and is exact for two classes.
+// spread is how far all classes together are off, given Ñ, if each connected value was as likely beforehand. That
+// bounds the error of any group, and is exact for two classes.
 func (l *listed) spread(noisy []int64) []float64 {
 	to := l.nearest(noisy)
 	weights, squares := 0., 0.

@@ -70,6 +70,7 @@ func categories(t policy.Table, s policy.Secret) ([]policy.Value, error) {
 		if d.Column != s.Categories {
 			continue
 		}
+
 		values := d.Values
 		if d.Range != nil {
 			if d.Range.To-d.Range.From >= maxClasses {
@@ -80,6 +81,7 @@ func categories(t policy.Table, s policy.Secret) ([]policy.Value, error) {
 			}
 		}
 
+		// A domain that is read from a reference has no values of its own.
 		if len(values) == 0 {
 			return nil, fmt.Errorf("secret %s: list the values of column %s under group_by; a twin reads no reference",
 				s.Name, s.Categories)

@@ -33,6 +33,7 @@ func truncation(rate float64, classes int, move int64, delta float64) (int64, er
 		low, high = high, 2*high
 	}
 
+	// At high the bound is small enough; the least such number is looked for.
 	for low < high {
 		if mid := low + (high-low)/2; fits(mid) {
 			high = mid

@@ -28,6 +28,7 @@ func (v *vector) law(x *big.Rat, counts []int64) []Outcome {
 		out = next
 	}
 
+	// What the listed outcomes leave of the probability belongs to all others.
 	rest := big.NewRat(1, 1)
 	for _, o := range out {
 		rest.Sub(rest, o.Probability)

@@ -53,7 +53,8 @@ var talks = sync.Pool{New: func() any {
 	return t
 }}
 
-// logIn does a simple login with these run-time parameters. Errors are of the network, *pgconn.PgError or errLonger.
+// logIn does a simple login with these run-time parameters. An error comes from the network, is a *pgconn.PgError, or
+// is errLonger.
 func logIn(ctx context.Context, config *pgconn.Config, parameters map[string]string) (*pgconn.HijackedConn, error) {
 	if config.ConnectTimeout != 0 {
 		var cancel context.CancelFunc

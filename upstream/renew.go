@@ -162,7 +162,7 @@ const sessionState = `SELECT pg_catalog.pg_my_temp_schema() OPERATOR(pg_catalog.
 	  AND pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()),
 	`
 
-// settingsOf is a hash of settings, of which it takes the names.
+// settingsOf is SQL for a hash of the settings whose names it is given.
 const settingsOf = `(SELECT pg_catalog.md5(pg_catalog.string_agg(COALESCE(pg_catalog.current_setting(n, true), ''),
   ',')) FROM pg_catalog.unnest('{%s}'::pg_catalog.text[]) AS n)`
 

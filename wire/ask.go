@@ -14,9 +14,9 @@ import (
 // errTold is an error that the client has been told of by the server itself.
 var errTold = errors.New("the server has told the client")
 
-// ask runs a statement on the guest, hidden from the client, in order with everything sent before. An error of it is
-// the server's to tell, since it fails the client's transaction. A statement of the same name can be left from an Ask
-// that failed, and is closed first.
+// ask runs a statement on the guest, hidden from the client, in order with everything sent before. If it fails, so does
+// the client's transaction, and the client gets the server's own error. An ask that failed can have left a statement of
+// the same name behind, which is closed first.
 func (s *session) ask(ctx context.Context, sql string) ([][]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -51,7 +51,8 @@ func (s *session) ask(ctx context.Context, sql string) ([][]string, error) {
 	return rows, nil
 }
 
-// interpret asks the engine about a text, of a message of that type. types are the fields of a Parse.
+// interpret asks the engine about a text that came in a message of type typ. types are the fields of a Parse that hold
+// the types of its parameters.
 func (s *session) interpret(typ byte, sql, types []byte) ([]Statement, error) {
 	switch {
 	case !utf8.Valid(sql):
@@ -59,10 +60,13 @@ func (s *session) interpret(typ byte, sql, types []byte) ([]Statement, error) {
 	case s.engine.Ordinary(sql):
 		return nil, nil
 	}
+
 	var paramTypes []uint32
 	for f := (fields{rest: types}); len(f.rest) > 0; {
 		paramTypes = append(paramTypes, uint32(f.int32()))
 	}
+
+	// What the names mean has to be known before the engine looks at the text.
 	ctx, stop := s.working()
 	defer stop()
 	if err := s.resolve(ctx, typ, string(sql)); err != nil {
@@ -105,19 +109,20 @@ func (s *session) resolve(ctx context.Context, typ byte, sql string) error {
 	return nil
 }
 
-// apiece returns the statements of a Query that have to be interpreted one by one.
-func (s *session) apiece(sql []byte) []Statement {
+// split returns the statements of a Query if they have to be interpreted one by one, and nil otherwise.
+func (s *session) split(sql []byte) []Statement {
 	r, ok := s.engine.(Resolver)
 	if !ok || !utf8.Valid(sql) || s.engine.Ordinary(sql) {
 		return nil
 	}
 	ctx, stop := s.working()
 	defer stop()
-	return r.Apiece(ctx, string(sql))
+	return r.Split(ctx, string(sql))
 }
 
-// meant is what a statement of a script is by what its names mean now, behind those before it.
-func (s *session) meant(st Statement) (Statement, error) {
+// reinterpret asks the engine about one statement of a script, now that those before it have run: its names may mean
+// something else since.
+func (s *session) reinterpret(st Statement) (Statement, error) {
 	statements, err := s.interpret(msgParse, []byte(st.Text()), nil)
 	if err != nil || len(statements) == 0 {
 		return st, err
@@ -125,14 +130,16 @@ func (s *session) meant(st Statement) (Statement, error) {
 	return statements[0], nil
 }
 
-// compute lets the engine answer. A transaction that had failed at the last ReadyForQuery may be over by a ROLLBACK
-// since: the server is asked first, and refuses while it is not, so that what cannot run costs nothing.
+// compute lets the engine answer. A transaction that had failed at the last ReadyForQuery may have been ended since by
+// a ROLLBACK. Only the server knows: it is asked first, and refuses if the transaction is still failed, so that what
+// cannot run costs nothing.
 func (s *session) compute(st Statement, formats []int16, values [][]byte) (Bound, error) {
 	if !st.Ordinary() && s.exchange.transaction() == statusFailed {
 		if _, err := s.ask(s.ctx, "SELECT"); err != nil {
 			return Bound{}, err
 		}
 	}
+
 	ctx, stop := s.working()
 	defer stop()
 	begun := time.Now()
@@ -144,8 +151,9 @@ func (s *session) compute(st Statement, formats []int16, values [][]byte) (Bound
 	return bound, s.canceled(ctx, err)
 }
 
-// recall is what the engine knows of an answer without the server: then the server need not be asked before whether the
-// statement can run, as it must be before anything is charged. Nothing may be outstanding, which could change that.
+// recall returns an answer that the engine remembers, and whether it remembers one. Such an answer costs nothing, so
+// the server need not say first that the statement can run, as it must before anything is charged. While replies are
+// outstanding nothing is recalled, since they could change what the answer is.
 func (s *session) recall(st Statement, formats []int16, values [][]byte) (Bound, bool) {
 	r, ok := st.(Recaller)
 	if !ok || s.exchange.transaction() == statusFailed {

@@ -52,6 +52,8 @@ func (s *session) follow() error {
 	defer s.following.Store(false)
 	for {
 		s.within = false
+
+		// While nothing has come of a message, the copy's end may wake the wait for it.
 		typ, length, err := s.in.next()
 		if errors.Is(err, errCopyOver) {
 			return nil
@@ -63,6 +65,7 @@ func (s *session) follow() error {
 			return err
 		}
 
+		// The server may have ended the copy while the message was on its way.
 		if !s.copyIn() {
 			return nil // what was not read yet is handled behind the script
 		}

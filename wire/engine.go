@@ -73,13 +73,13 @@ type Statement interface {
 
 // Resolver is a Session that has to know what some names mean in the guest's session before it interprets a text.
 type Resolver interface {
-	// Lookup returns the statement that says so, empty where it is known.
+	// Lookup returns the statement that finds out what the names of a text mean; empty: that is known already.
 	Lookup(ctx context.Context, sql string) string
-	// Resolve takes its rows, for the text that is interpreted next.
+	// Resolve takes the rows of that statement, for the text that is interpreted next.
 	Resolve(rows [][]string)
-	// Apiece returns the statements of a Query as the client wrote them, each at its place, where what their names mean
-	// may change from one to the next: then each is interpreted by itself, when it is its turn. nil elsewhere.
-	Apiece(ctx context.Context, sql string) []Statement
+	// Split returns the statements of a Query as the client wrote them, each at its place, if what their names mean may
+	// change from one to the next: then each is interpreted by itself, when its turn comes. Otherwise it returns nil.
+	Split(ctx context.Context, sql string) []Statement
 }
 
 // Recaller is a Statement that may know what it was answered before.
@@ -100,8 +100,9 @@ type Relayer interface {
 
 // Placer is a Statement whose text may be the client's but for its places.
 type Placer interface {
-	// Placed gives a function that brings a position in Text to what the client sent, both in characters from 1, or to
-	// 0 where it has no place there. nil: the guest's errors speak of what the client has not written, and say less.
+	// Placed returns a function that turns a position in Text into one in what the client sent, both in characters from
+	// 1; 0 says that it has no place there. Where Placed returns nil, the guest's errors speak of what the client has
+	// not written, so their positions are dropped.
 	Placed() func(position int32) int32
 }
 

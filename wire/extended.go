@@ -43,7 +43,7 @@ func (s *session) parse(body []byte) error {
 		return tooLong(err)
 	}
 	s.buf = b[:0]
-	scrub, place := voiced(st)
+	scrub, place := errorRules(st)
 	done := s.naming(string(name), st, b, !st.Ordinary())
 	s.exchange.push(entry{kind: kindParse, scrub: scrub, place: place, done: done})
 	_, _ = s.out.Write(b)
@@ -143,7 +143,7 @@ func (s *session) bindProtected(st Statement, m *pgproto3.Bind) error {
 func (s *session) bindBound(st Statement, m *pgproto3.Bind, bound Bound) error {
 	s.tally.statement(st)
 	p := portal{tag: st.Tag()}
-	p.scrub, p.place = voiced(st)
+	p.scrub, p.place = errorRules(st)
 	p.scrub = p.scrub || bound.Text != ""
 	s.opened(m.DestinationPortal, p)
 
@@ -172,7 +172,7 @@ func (s *session) bindBound(st Statement, m *pgproto3.Bind, bound Bound) error {
 func (s *session) bindSilent(name string, st Statement) error {
 	s.tally.statement(st)
 	p := portal{tag: st.Tag()}
-	p.scrub, p.place = voiced(st)
+	p.scrub, p.place = errorRules(st)
 	s.opened(name, p)
 	s.exchange.push(entry{kind: kindBind, scrub: p.scrub, place: p.place})
 	return s.forward()
@@ -216,12 +216,14 @@ func combined(m *pgproto3.Bind, extra [][]byte) *pgproto3.Bind {
 		ResultFormatCodes: m.ResultFormatCodes}
 }
 
+// describe handles a Describe of a portal or a statement.
 func (s *session) describe(body []byte) error {
 	object, name, err := objectFields(body)
 	if err != nil {
 		return s.malformed(kindDescribePortal)
 	}
 
+	// Of a protected statement the client sees its own parameters, and errors without the text that it did not write.
 	e := entry{kind: kindDescribePortal, params: -1}
 
 	switch object {
@@ -239,7 +241,7 @@ func (s *session) describe(body []byte) error {
 		}
 		if st != nil {
 			e.params = st.ClientParams()
-			e.scrub, e.place = voiced(st)
+			e.scrub, e.place = errorRules(st)
 		}
 	default:
 		return s.malformed(kindDescribePortal)

@@ -104,7 +104,7 @@ func (f *frames) relay(w passer, length int) error {
 	return nil
 }
 
-// relayAlike passes on those of the frames that come next which are of the type and are there as a whole.
+// relayAlike passes on the frames that come next, for as long as they have the type and have come as a whole.
 func (f *frames) relayAlike(w passer, typ byte) {
 	b, n := f.r.buffered(), 0
 	for len(b)-n >= header && b[n] == typ {

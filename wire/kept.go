@@ -77,8 +77,9 @@ func (k *kept) names() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(k.m)), func(name string) bool { return name == "" })
 }
 
-// naming is names.changing, and remembers what is to be sent again: st and the frame of its Parse, or a frame alone for
-// an ordinary statement. Neither frees the name.
+// naming does what names.changing does, and remembers what may have to be sent again: a statement of the engine's with
+// the frame of its Parse, or for an ordinary one the frame alone. Where there is neither, the name becomes free. scrub
+// says that the guest's errors about the statement are not the client's to see in full.
 func (s *session) naming(name string, st Statement, parse []byte, scrub bool) func(ending) {
 	done := s.names.changing(name, st, s.kept.segment)
 	if s.pool == nil {

@@ -56,7 +56,7 @@ func (k *keys) remove(pid uint32) {
 	delete(k.m, pid)
 }
 
-// find gives the session that the key is of, or nil.
+// find returns the session that has the key, or nil.
 func (k *keys) find(pid uint32, secret []byte) *session {
 	k.mu.Lock()
 	found := k.m[pid]

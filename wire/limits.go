@@ -16,7 +16,7 @@ type places struct {
 	n  map[string]int
 }
 
-// enter takes a place of most, of which there are any number if most is 0.
+// enter takes one of most places; 0: there are any number.
 func (p *places) enter(name string, most int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

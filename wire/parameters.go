@@ -82,6 +82,7 @@ func parseOptions(options string) ([]setting, error) {
 				WithHint("Write -c name=value or --name=value.").Ending()
 		}
 
+		// As PostgreSQL does, a name may be written with dashes in place of underscores.
 		name, value, ok := strings.Cut(assignment, "=")
 		if !ok {
 			dashes := "-c "
@@ -102,6 +103,7 @@ func splitOptions(options string) []string {
 	var word []byte
 	within := false
 	for i := 0; i < len(options); i++ {
+		// White space ends a word, unless a backslash stands before it.
 		switch c := options[i]; {
 		case strings.IndexByte(" \t\n\v\f\r", c) >= 0:
 			if within {

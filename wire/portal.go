@@ -18,8 +18,9 @@ func (s *session) opened(name string, p portal) {
 	s.portals[name] = p
 }
 
-// voiced says what becomes of the guest's errors about a statement's text, as entries have it.
-func voiced(st Statement) (scrub bool, place func(int32) int32) {
+// errorRules says what is done to the guest's errors about a statement's text: whether they are scrubbed, and how their
+// positions are moved. Both go into the entries of the exchange.
+func errorRules(st Statement) (scrub bool, place func(int32) int32) {
 	if p, ok := st.(Placer); ok {
 		place = p.Placed()
 	}

@@ -97,3 +97,6 @@ func (s *session) protected(typ byte, name []byte) (Statement, error) {
 // remnant stands for the unnamed statement that a script leaves on the guest. A simple Query leaves none, also when it
 // fails: so it is closed before it could be found.
 var remnant Statement = struct{ Statement }{}
+
+// leaving is naming for what a script leaves on the guest under no name.
+func (s *session) leaving() func(ending) { return s.naming("", remnant, nil, false) }

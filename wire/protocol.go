@@ -54,7 +54,7 @@ const (
 	replyParameterStatus      = 'S'
 )
 
-// What Describe and Close are of.
+// What Describe and Close speak about.
 const (
 	objectStatement = 'S'
 	objectPortal    = 'P'

@@ -19,16 +19,18 @@ func (s *session) query(body []byte) error {
 		return err
 	}
 
-	statements := s.apiece(sql)
-	apiece := statements != nil
-	if !apiece {
+	// What the names of a statement mean may depend on the statements before it. Then each is interpreted when its turn
+	// comes, and otherwise all are now.
+	statements, interpret := s.split(sql), s.reinterpret
+	if statements == nil {
+		interpret = asItIs
 		if statements, err = s.interpret(msgQuery, sql, nil); errors.Is(err, errTold) {
 			return s.end()
 		} else if err != nil {
 			return s.raiseQuery(err)
 		}
 		if st := relayed(statements); st != nil {
-			return s.requery(st)
+			return s.relayQuery(st)
 		}
 	}
 
@@ -45,8 +47,9 @@ func (s *session) query(body []byte) error {
 	delete(s.portals, "")
 	s.fed = false
 	if len(statements) > 0 {
-		return s.script(statements, apiece)
+		return s.script(statements, interpret)
 	}
+
 	// A simple Query drops the unnamed statement, also when it fails.
 	s.kept.segment++
 	s.tally.statement(nil)
@@ -56,22 +59,22 @@ func (s *session) query(body []byte) error {
 
 // script runs the statements of a Query through the extended protocol, as one implicit transaction: what the client
 // sees is what a simple Query shows. The last reply is ReadyForQuery, so that the client's next message finds nothing
-// outstanding, and PostgreSQL has nothing to send behind it. apiece: the engine has not interpreted them yet.
-func (s *session) script(statements []Statement, apiece bool) error {
+// outstanding, and PostgreSQL has nothing to send behind it. interpret is called for each statement when its turn
+// comes.
+func (s *session) script(statements []Statement, interpret func(Statement) (Statement, error)) error {
 	for i, st := range statements {
-		if apiece {
-			var err error
-			if st, err = s.meant(st); errors.Is(err, errTold) {
-				return s.end()
-			} else if err != nil {
-				if err = s.raise(err, ""); err != nil {
-					return err
-				}
-				return s.end()
+		st, err := interpret(st)
+		if errors.Is(err, errTold) {
+			return s.end()
+		} else if err != nil {
+			if err = s.raise(err, ""); err != nil {
+				return err
 			}
+			return s.end()
 		}
-		ok, err := s.step(st, i == len(statements)-1)
-		switch {
+
+		final := i == len(statements)-1
+		switch ok, err := s.step(st, final); {
 		case err != nil:
 			return err
 		case !ok:
@@ -87,9 +90,12 @@ func (s *session) script(statements []Statement, apiece bool) error {
 	return s.end()
 }
 
-// step runs one statement of a script, and reports whether the next may follow. A statement is parsed, and with it all
-// before it has succeeded, before the engine answers it: one that cannot run costs nothing. What the engine knows costs
-// nothing anyway.
+// asItIs leaves a statement to which the engine has given its meaning already.
+func asItIs(st Statement) (Statement, error) { return st, nil }
+
+// step runs one statement of a script, and reports whether the next may follow. The engine answers a statement only
+// after the server has parsed it, and has run all those before it: a statement that cannot run costs nothing. What the
+// engine remembers costs nothing anyway, and is bound without waiting.
 func (s *session) step(st Statement, final bool) (bool, error) {
 	var bound Bound
 	known := false
@@ -97,9 +103,9 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 		bound, known = s.recall(st, nil, nil)
 	}
 
-	scrub, place := voiced(st)
+	scrub, place := errorRules(st)
 	s.exchange.push(entry{kind: kindParse, hidden: true, scrub: scrub, place: place,
-		done: s.naming("", remnant, nil, false)})
+		done: s.leaving()})
 	if err := s.send(&pgproto3.Parse{Query: st.Text(), ParameterOIDs: st.ParamTypes()}); err != nil {
 		return false, err
 	}
@@ -125,7 +131,7 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 	s.tally.statement(st)
 	scrub = scrub || bound.Text != ""
 	if bound.Text != "" {
-		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true, done: s.naming("", remnant, nil, false)})
+		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true, done: s.leaving()})
 		if err := s.send(&pgproto3.Parse{Query: bound.Text, ParameterOIDs: bound.ParamTypes}); err != nil {
 			return false, err
 		}
@@ -140,7 +146,9 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 		return false, err
 	}
 
-	if !st.Ordinary() { // never a copy from the client; and if it fails, the next one's Parse says so
+	// An ordinary statement may be a copy from the client, which has to be followed. Any other is none, and if it fails
+	// the Parse of the next one says so.
+	if !st.Ordinary() {
 		return true, nil
 	}
 	return s.succeeded()
@@ -157,7 +165,7 @@ func (s *session) succeeded() (bool, error) {
 	return err == nil && o == settled, err
 }
 
-// relayed is the statement that stands for all that a Query holds, nil where there is none.
+// relayed returns the statement that stands for all that a Query holds, or nil if there is none.
 func relayed(statements []Statement) Statement {
 	if len(statements) == 1 {
 		if r, ok := statements[0].(Relayer); ok && r.Relayed() {
@@ -167,8 +175,8 @@ func relayed(statements []Statement) Statement {
 	return nil
 }
 
-// requery sends the guest a Query in the place of the client's.
-func (s *session) requery(st Statement) error {
+// relayQuery sends the guest a Query in the place of the client's.
+func (s *session) relayQuery(st Statement) error {
 	ctx, stop := s.working()
 	defer stop()
 	bound, err := st.Bind(ctx, Binding{Ask: s.ask})
@@ -178,11 +186,13 @@ func (s *session) requery(st Statement) error {
 	case err != nil:
 		return s.raiseQuery(err)
 	}
+
+	// From here on it is a simple Query like any other, which drops the unnamed statement and portal.
 	s.tally.statement(st)
 	delete(s.portals, "")
 	s.fed = false
 	s.kept.segment++
-	scrub, place := voiced(st)
+	scrub, place := errorRules(st)
 	s.exchange.push(entry{kind: kindQuery, scrub: scrub, place: place, before: notices(bound.Notices),
 		done: s.freeing(nil)})
 	return s.send(&pgproto3.Query{String: st.Text()})

@@ -80,6 +80,7 @@ func drawn(p Picture) drawnPicture {
 	middle, apart := (p.Means[0]+p.Means[1])/2, math.Abs(p.Means[1]-p.Means[0])
 	from, to := middle-apart/2-3.5*spread, middle+apart/2+3.5*spread
 
+	// Two charts on one axis, so that one sees what the noise hides.
 	label := "value told"
 	if p.Relative {
 		label = "distance from the middle between both means"
@@ -149,6 +150,7 @@ type drawnTwin struct {
 
 // groupChart draws by how large a group is how far its count is off, in shares of the count.
 func groupChart(t Twin) *Chart {
+	// One line for each class, in the order in which the groups name them.
 	by := map[string]int{}
 	var series []Series
 	for _, g := range t.Groups {
@@ -164,8 +166,11 @@ func groupChart(t Twin) *Chart {
 				fmt.Sprintf("a count of %d is off by %s, %s%%", g.Rows, short(g.Both), short(share))})
 		}
 	}
+
 	lo, hi := extent(series, func(m Mark) float64 { return m.X })
 	least, most := extent(series, func(m Mark) float64 { return m.Y })
+
+	// A logarithmic axis has no place for what is exact.
 	if !(least > 0) {
 		return nil
 	}
@@ -186,6 +191,8 @@ func noiseCharts(curve Curve) (out []Chart) {
 					short(p.Epsilon), short(sd), short(p.Within[i]))})
 			}
 		}
+
+		// A column without noise has no chart.
 		if len(s.Points) == 0 {
 			continue
 		}
@@ -195,6 +202,7 @@ func noiseCharts(curve Curve) (out []Chart) {
 			c.Rule = &Mark{Y: v, Text: "sampling alone " + short(v)}
 			lo, hi = math.Min(lo, v), math.Max(hi, v)
 		}
+
 		first, last := s.Points[0], s.Points[len(s.Points)-1]
 		c.X = logarithmic("ε", first.X, last.X)
 		c.Y = logarithmic("noise (sd)", lo/1.4, hi*1.4)

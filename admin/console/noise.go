@@ -25,6 +25,8 @@ func (c *console) noise(w http.ResponseWriter, r *http.Request) {
 		v.Title = "Noise"
 		c.render(w, status, "noise", c.signed(v, r.URL.Path))
 	}
+
+	// What is too long, or empty, is said before anything is worked out.
 	r.Body = http.MaxBytesReader(w, r.Body, statementBytes)
 	if err := r.ParseForm(); err != nil {
 		say(http.StatusRequestEntityTooLarge, view{Alert: "The statement is too long.",

@@ -39,8 +39,10 @@ func (view) Nav() [][2]string {
 // page makes a page, if not too many are being made.
 func (c *console) page(fill func(context.Context) (view, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A page reads the ledger and the database, so there is a limit to how many are made at a time.
 		ctx, stop := context.WithTimeout(r.Context(), pageTime)
 		defer stop()
+
 		select {
 		case c.pages <- struct{}{}:
 			defer func() { <-c.pages }()

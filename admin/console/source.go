@@ -113,8 +113,8 @@ type Table struct{ Name, Answers, Reference string }
 // Secret is what a policy keeps secret of a table.
 type Secret struct{ Name, Table, Property, Values string }
 
-// Picture is how a statistic is distributed under both values of a pair, without and with noise. Nothing in it is of
-// protected rows: the law is that of the policy's model.
+// Picture is how a statistic is distributed under both values of a pair, without and with noise. Nothing in it comes
+// from protected rows: the law is that of the policy's model.
 type Picture struct {
 	Secret, Statement string
 	Values            [2]string // of the secret, that nobody may tell apart

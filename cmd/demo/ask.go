@@ -56,6 +56,8 @@ func (d *demo) ask(ctx context.Context, dsn string, s statement) (answer, error)
 	if s.args != nil {
 		return throughPgx(ctx, dsn, s)
 	}
+
+	// psql runs one command after the other and prints a mark between the results.
 	const mark = "--"
 	args := []string{"-XqAt", "-F", "\t", "-P", "null=NULL", "-v", "VERBOSITY=verbose", "-d", dsn}
 	for _, c := range []string{s.before, s.sql, `\echo ` + mark, noiseSQL, `\echo ` + mark, leftSQL} {
@@ -108,6 +110,7 @@ func throughPgx(ctx context.Context, dsn string, s statement) (a answer, err err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 
+	// A refusal is a result here, and printed like one.
 	var refused *pgconn.PgError
 	if a.table, err = beside.Query(ctx, conn, s.sql, s.args...); errors.As(err, &refused) {
 		a.err = refused.Error()

@@ -55,6 +55,7 @@ type demo struct {
 // The same people are in two databases: a table has noise on its answers or a twin, never both.
 const noiseDatabase, twinDatabase = "adult", "adult_twin"
 
+// run starts the cluster, loads the data, and shows both ways to answer: with noise, and on a twin.
 func (d *demo) run(ctx context.Context) (err error) {
 	d.say("starting a private PostgreSQL cluster")
 	if d.cluster, err = pgcluster.Start(ctx, pgcluster.Options{}); err != nil {
@@ -65,6 +66,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer os.RemoveAll(d.dir)
+
 	from := "generated data"
 	if d.data != "" {
 		from = d.data
@@ -79,6 +81,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 		return err
 	}
 
+	// Each way has a database and a proxy of its own, so that neither sees the other's tables.
 	d.title("Noise on each answer (answers: noise)")
 	d.say("fitting models to the reference")
 	noise, err := d.serve(ctx, noiseDatabase, example.Policy, func(config string) error {
@@ -158,6 +161,7 @@ policy: adult.policy.yaml
 ledger: sqlite:fugu.db
 `, d.cluster.DSN("fugu_guest", database), d.cluster.DSN("fugu_reader", database), keeper)
 
+	// The policy has to say how many rows were really loaded.
 	policy = strings.Replace(policy, "rows: 35222", fmt.Sprintf("rows: %d", d.rows), 1)
 	if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(config, []byte(text), 0o600),
 		os.WriteFile(filepath.Join(dir, "adult.policy.yaml"), []byte(policy), 0o600)); err != nil {

@@ -42,6 +42,7 @@ func (d *demo) showNoise(ctx context.Context, address string) (map[string]beside
 			return nil, err
 		}
 
+		// Of a refusal the reason is shown, of an explanation its lines, and of values how far they are off.
 		switch {
 		case a.err != "":
 			fmt.Fprintln(d.out, d.paint(red, indent(a.err)))

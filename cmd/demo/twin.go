@@ -39,6 +39,7 @@ func (d *demo) showTwin(ctx context.Context, noise, twin string, noisy map[strin
 		}
 	}
 
+	// Then what has no answer with noise, which is asked there as well, so that the reader sees why.
 	for _, s := range unanswerable {
 		refused, err := d.ask(ctx, alice(noise, noiseDatabase), s)
 		if err != nil {
@@ -73,11 +74,13 @@ func (d *demo) besideTwin(ctx context.Context, dsn string, s statement, noisy be
 		return err
 	}
 
+	// The rows of the three are matched by their keys, since noise can change their order.
 	answered := len(noisy.Rows) > 0
 	before := map[[2]string]beside.Cell{}
 	for _, c := range beside.Cells(truth, noisy.Named(truth.Columns), s.keys) {
 		before[[2]string{c.Key, c.Column}] = c
 	}
+
 	w := d.lines()
 	w.add(bold, strings.Join(truth.Columns[:s.keys], ", "), bold, "", bold, "true",
 		bold, "with noise", bold, "off", bold, "twin", bold, "off")

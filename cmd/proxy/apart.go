@@ -89,19 +89,18 @@ func (h *house) twinsOnly() error {
 		for _, t := range p.Tables {
 			if t.Answers != policy.FromTwin {
 				return p.Misfit(t.At, "table %s is answered with noise, so that it would have to be where the guests "+
-					"are, and "+
-					"with upstream.twins nothing that is protected is there: give the table a policy of its own, and "+
-					"serve that with another fugu that has no upstream.twins, on the same ledger in PostgreSQL",
+					"are, and with upstream.twins nothing that is protected is there: give the table a policy of its "+
+					"own, and serve that with another fugu that has no upstream.twins, on the same ledger in "+
+					"PostgreSQL",
 					t.Qualified())
 			}
 
 			// Fugu sees no statement there, so that it could not hold anybody to aggregates.
 			if t.Twin.Rows != policy.ShowRows {
 				return p.Misfit(t.At, "table %s: the policy lets no rows of its twin be listed, and with "+
-					"upstream.twins Fugu "+
-					"looks at no statement, so that nothing would keep anybody to aggregates: "+
-					"write twin: {rows: shown}, or leave upstream.twins out, "+
-					"and the twin is built beside its table, in the schema fugu_twin", t.Qualified())
+					"upstream.twins Fugu looks at no statement, so that nothing would keep anybody to aggregates: "+
+					"write twin: {rows: shown}, or leave upstream.twins out, and the twin is built beside its table, "+
+					"in the schema fugu_twin", t.Qualified())
 			}
 		}
 	}
@@ -235,8 +234,8 @@ func (h *house) furnishApart(ctx context.Context, r *room, beside []string) (err
 func (h *house) readerApart(ctx context.Context, r *room) (*upstream.Reader, error) {
 	if h.config.Upstream.Reader == "" {
 		return nil, errors.New("upstream.reader is missing: the twins are on the server of the protected tables, so " +
-			"that parts of the catalog " +
-			"have to be masked, which Fugu reads as the reader; or build twins on another server")
+			"that parts of the catalog have to be masked, which Fugu reads as the reader; or build twins on another " +
+			"server")
 	}
 
 	reader := h.readers[r.database]
@@ -269,9 +268,8 @@ func (h *house) sayApart(beside []string) {
 			"relayed as it is, nothing is masked, and nothing refused")
 	} else {
 		h.notes = append(h.notes, fmt.Sprintf("the guests' database holds twins and no protected table, and the "+
-			"database %s on the same server does: "+
-			"statements are relayed as they are, but for what the catalog shows of that "+
-			"one", strings.Join(beside, " and ")))
+			"database %s on the same server does: statements are relayed as they are, but for what the catalog shows "+
+			"of that one", strings.Join(beside, " and ")))
 	}
 	for _, t := range h.missing {
 		h.notes = append(h.notes, fmt.Sprintf("the twin of %s.%s is not built: run fugu twin build, and then have "+

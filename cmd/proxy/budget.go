@@ -31,6 +31,7 @@ func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		return err
 	}
 
+	// What is to be done stands behind the flags.
 	switch {
 	case len(rest) == 0 || len(rest) == 1 && rest[0] == "list":
 		return listBudgets(ctx, path, asJSON, stdout)
@@ -123,11 +124,14 @@ func listBudgets(ctx context.Context, path string, asJSON bool, stdout io.Writer
 	return writeAccounts(stdout, accounts)
 }
 
+// writeAccounts prints a row for each account, in the colour of how much is left.
 func writeAccounts(w io.Writer, accounts []balance) error {
 	t := table{head: "dataset +epoch +period share secret +epsilon +spent +left +delta +releases"}
 	outside := false
 	for _, a := range accounts {
 		outside = outside || a.NoPolicy
+
+		// Without a policy there is no budget to compare with.
 		left := cell{shown(a.Left), inGreen}
 		switch {
 		case a.Left == nil || a.Total == nil:
@@ -339,6 +343,7 @@ const givenUp = "What was answered before is known to whoever asked, " +
 	"The policy's budget does not\n" +
 	"bound that sum any more. Answers that are stored stay free for who has paid.\n"
 
+// resetBudget has a dataset's budgets begin anew, and says what that gives up.
 func resetBudget(ctx context.Context, path, dataset string, why ledger.Why, asJSON bool, stdout io.Writer) error {
 	b, err := openBooks(ctx, path, true)
 	if err != nil {
@@ -346,6 +351,7 @@ func resetBudget(ctx context.Context, path, dataset string, why ledger.Why, asJS
 	}
 	defer func() { _ = b.Close() }()
 
+	// The entry of the audit chain is what shows later that it was done, and why.
 	head, err := b.Reset(ctx, dataset, why)
 	if err != nil {
 		return err

@@ -91,9 +91,22 @@ func (f *findings) grants(w upstream.Finding) {
 
 // checkDataset says what one policy means for its dataset, and what its owner should know of it.
 func (h *house) checkDataset(ctx context.Context, f *findings, p *policy.Policy) error {
-	hasNoise := slices.ContainsFunc(p.Tables, noisy)
+	if err := h.checkBelieved(ctx, f, p); err != nil {
+		return err
+	}
+	if err := h.checkReference(ctx, f, p); err != nil {
+		return err
+	}
+	if err := h.checkRows(ctx, f, p); err != nil {
+		return err
+	}
+	f.budget(p)
+	h.checkAnswers(f, p)
+	return h.forecast(ctx, f, p)
+}
 
-	// What is in the policy, and what is believed because it says so.
+// checkBelieved says what is in a policy, and what is believed because the policy says so.
+func (h *house) checkBelieved(ctx context.Context, f *findings, p *policy.Policy) error {
 	f.add(finding.OK, f.under(p, "dataset"), fmt.Sprintf("dataset %s: %s, %s", p.Dataset,
 		numbered(len(p.Tables), "protected table"), numbered(len(p.Secrets), "secret")), "", "")
 	for _, d := range p.Declared {
@@ -105,7 +118,9 @@ func (h *house) checkDataset(ctx context.Context, f *findings, p *policy.Policy)
 		f.add(finding.Note, f.in(p, s.At), fmt.Sprintf("the policy says that everybody knows %s: %s: %s", s.Name,
 			fitting.Brief(s.Statement.SQL), s), "", "")
 	}
-	if len(p.Secrets) > 0 && hasNoise {
+
+	// Whoever knows a total exactly sees by an answer beside it what the noise was.
+	if len(p.Secrets) > 0 && slices.ContainsFunc(p.Tables, noisy) {
 		what, why, fix := knownTotals(p)
 		f.add(finding.Note, f.under(p, "public"), what, why, fix)
 	}
@@ -116,17 +131,11 @@ func (h *house) checkDataset(ctx context.Context, f *findings, p *policy.Policy)
 		f.add(finding.Note, f.under(p, "privacy", "composition"), "composition is joint: answers count the randomness "+
 			"of the rows once, all together; counts, sums and averages alone are answered", "", "")
 	}
+	return nil
+}
 
-	// Where the reference is not what the policy takes it for.
-	if err := h.checkReference(ctx, f, p); err != nil {
-		return err
-	}
-	if err := h.checkRows(ctx, f, p); err != nil {
-		return err
-	}
-
-	// What answers will cost, and which there will not be.
-	f.budget(p)
+// checkAnswers says which statements a policy will not have answered, and which assumptions it does without.
+func (h *house) checkAnswers(f *findings, p *policy.Policy) {
 	snapshot := h.room(p.Database).snapshot.Snapshot
 	for _, what := range unanswerable(snapshot, p) {
 		f.add(finding.Warning, f.under(p, "privacy"), fmt.Sprintf("dataset %s: %s", p.Dataset, what), "", "")
@@ -140,17 +149,16 @@ func (h *house) checkDataset(ctx context.Context, f *findings, p *policy.Policy)
 	for _, t := range p.Tables {
 		if d := only(snapshot, t); d != nil {
 			f.add(finding.Note, f.in(p, t.At), fmt.Sprintf("%s answers one statement, and no other: that of the "+
-				"model %s, "+
-				"of which the distribution is declared", t.Qualified(), d.Name), "", "")
+				"model %s, of which the distribution is declared", t.Qualified(), d.Name), "", "")
 		}
 	}
+
+	// Without the assumption noise has to hide what coupled datasets can differ by.
 	coupled := func(t policy.Table) bool { return noisy(t) && t.Link == nil && only(snapshot, t) == nil }
 	if !p.Accepts(policy.Translation) && slices.ContainsFunc(p.Tables, coupled) {
 		f.add(finding.Note, f.under(p, "assume"), "the assumption translation is not accepted, so noise rests on "+
-			"bounds "+
-			"for coupled datasets: there is more of it, and secret means are refused", "", "")
+			"bounds for coupled datasets: there is more of it, and secret means are refused", "", "")
 	}
-	return h.forecast(ctx, f, p)
 }
 
 // checkReference notes rows of the reference that are in no group, or that stand in it more than once, joins of which
@@ -170,8 +178,7 @@ func (h *house) checkReference(ctx context.Context, f *findings, p *policy.Polic
 	}
 	for _, r := range repeated {
 		f.add(finding.Note, f.table(p, r.Table), fmt.Sprintf("%d of the %d rows of %s's reference have a key (%s) "+
-			"that "+
-			"stands there more than once", r.Rows, r.Of, r.Table, r.Columns),
+			"that stands there more than once", r.Rows, r.Of, r.Table, r.Columns),
 			"several rows of one subject are taken for independent ones, and the model for surer than it is",
 			"give one row of each subject")
 	}
@@ -238,10 +245,13 @@ func (f *findings) budget(p *policy.Policy) {
 	of := func(b privacy.Budget) string {
 		return fmt.Sprintf("epsilon %v, delta %v", float64(b.Epsilon), float64(b.Delta))
 	}
+
 	at := f.under(p, "privacy", "budget")
 	note := func(format string, args ...any) { f.add(finding.Note, at, fmt.Sprintf(format, args...), "", "") }
 	note("the budget of everybody together is %s", of(privacy.Budget{Epsilon: b.Epsilon, Delta: b.Delta}))
 	f.meaning(p, privacy.Budget{Epsilon: b.Epsilon, Delta: b.Delta})
+
+	// Shares are limits below the one budget, and add nothing to it.
 	if s := b.Shares; s != nil {
 		for _, u := range s.Users {
 			note("share of user %q below it: %s", u.Name, of(u.Limit))
@@ -255,6 +265,8 @@ func (f *findings) budget(p *policy.Policy) {
 	} else if b.Per == policy.PerUser {
 		note("budget.per is user: each user has an account of his own below it, and no more than it")
 	}
+
+	// A budget that begins anew gives something up, of which the owner is told what.
 	if gives := b.Renewal(); gives != "" {
 		f.add(finding.Warning, f.under(p, "privacy", "budget", "renew"), fmt.Sprintf("dataset %s: %s", p.Dataset,
 			gives),

@@ -42,6 +42,7 @@ func (h *house) checkSource(ctx context.Context, f *findings) error {
 	}
 	defer func() { _ = keeper.Close(context.WithoutCancel(ctx)) }()
 
+	// Every table of a policy there has a twin, and goes with its family.
 	var all []string
 	for _, p := range h.policies {
 		family := []string{}
@@ -89,6 +90,8 @@ func (h *house) checkBuilder(ctx context.Context, f *findings) error {
 		return fmt.Errorf("connecting as upstream.twins: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+
+	// A schema that is there takes the right to make tables in it, any other the right to make schemas.
 	schemas := []string{"fugu_twin"}
 	for _, p := range h.policies {
 		for _, t := range p.Tables {
@@ -97,6 +100,7 @@ func (h *house) checkBuilder(ctx context.Context, f *findings) error {
 			}
 		}
 	}
+
 	const lacks = `SELECT CASE WHEN n.oid IS NULL THEN format('upstream.twins cannot make the schema %I', s)
 	      ELSE format('upstream.twins cannot make tables in the schema %I', s) END,
 	    CASE WHEN n.oid IS NULL THEN format('GRANT CREATE ON DATABASE %I TO %I;', current_database(), current_user)

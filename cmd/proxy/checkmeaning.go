@@ -15,20 +15,19 @@ func (f *findings) meaning(p *policy.Policy, b privacy.Budget) {
 	if b.Epsilon <= 0 {
 		return
 	}
+
 	m := b.Meaning()
-	what := fmt.Sprintf("of two values of a secret that nobody may tell apart, equally probable beforehand, "+
-		"whoever has "+
-		"all answers names the right one in at most %s of all cases; odds change by a factor of %.3g at most, but for "+
-		"delta", percent(m.Right), m.Odds)
+	what := fmt.Sprintf("of two values of a secret that nobody may tell apart, equally probable beforehand, whoever "+
+		"has all answers names the right one in at most %s of all cases; odds change by a factor of %.3g at most, but "+
+		"for delta", percent(m.Right), m.Odds)
 	if m.Right > .999 {
 		what = fmt.Sprintf("epsilon %v for all answers together promises next to nothing of two values of a secret: "+
 			"whoever has all of them may name the right one nearly always; what there is instead is that single "+
-			"answers "+
-			"tell little", float64(b.Epsilon))
+			"answers tell little", float64(b.Epsilon))
 	}
+
 	why := fmt.Sprintf("what is seen under one value is within %.3g of what is seen under the other in total "+
-		"variation, "+
-		"and %.3g in squared Hellinger distance", m.TotalVariation, m.Hellinger)
+		"variation, and %.3g in squared Hellinger distance", m.TotalVariation, m.Hellinger)
 	if b.Delta == 0 {
 		why += fmt.Sprintf("; %.3g nats in KL divergence, %.3g in chi-squared", m.KL, m.ChiSquared)
 	} else {
@@ -37,6 +36,7 @@ func (f *findings) meaning(p *policy.Policy, b privacy.Budget) {
 	at := f.under(p, "privacy", "budget")
 	f.add(finding.Note, at, what, why, "")
 
+	// Values further apart than within are told apart more easily: each step of within costs the budget once more.
 	for _, s := range p.Secrets {
 		if len(s.Spans) != 1 || s.Listed {
 			continue
@@ -54,8 +54,7 @@ func (f *findings) meaning(p *policy.Policy, b privacy.Budget) {
 				percent(right), epsilon, delta)
 		}
 		f.add(finding.Note, f.in(p, s.At), fmt.Sprintf("secret %s: its values from %g to %g are up to %d steps of "+
-			"within "+
-			"%g apart: %s", s.Name, span.From, span.To, steps, span.Within, promise), "", "")
+			"within %g apart: %s", s.Name, span.From, span.To, steps, span.Within, promise), "", "")
 	}
 }
 

@@ -38,6 +38,8 @@ func (h *house) checkRows(ctx context.Context, f *findings, p *policy.Policy) er
 		if !noisy(t) || t.Reference.Name == "" || t.Drawn == policy.FromReference {
 			continue
 		}
+
+		// The policy takes the reference for rows of the same law. What tells them apart speaks against that.
 		own, reference := dataset.Quoted(t.Qualified()), dataset.Quoted(t.Reference)
 		apart, err := doubt.Apart(ctx, ask, own, reference)
 		if err != nil {
@@ -46,6 +48,8 @@ func (h *house) checkRows(ctx context.Context, f *findings, p *policy.Policy) er
 		for _, d := range apart {
 			f.doubted(f.in(p, t.At), t, d)
 		}
+
+		// Rows that stand in both are known to whoever knows the reference.
 		common, err := doubt.Overlap(ctx, ask, own, reference)
 		if sqlstate.Is(err, sqlstate.QueryCanceled) && ctx.Err() == nil {
 			f.add(finding.Note, f.in(p, t.At), fmt.Sprintf("whether rows of %s stand in its reference as well was not "+
@@ -75,10 +79,13 @@ func (h *house) forecast(ctx context.Context, f *findings, p *policy.Policy) err
 	if !slices.ContainsFunc(p.Tables, noisy) {
 		return nil
 	}
+
 	statements := p.Fit
 	if len(statements) == 0 {
 		statements = typical(p)
 	}
+
+	// A statement that cannot be foreseen is a finding; the others are foreseen all the same.
 	r := h.room(p.Database)
 	previews, err := previewing.New(r.snapshot.Snapshot, r.reader, h.ledger)
 	if err != nil {
@@ -135,15 +142,19 @@ func foretold(sql string, x explain.Explanation) string {
 			text += fmt.Sprintf(" (%s%% of what is expected)", short(math.Round(1000*n.Error)/10))
 		}
 	}
+
 	if x.Refused != "" {
 		return text + "; it would be refused for that: " + x.Refused
 	}
+
+	// The secret of which least is left, beside what it costs, says how many more there can be.
 	least := math.Inf(1)
 	for _, c := range x.Cost {
 		if c.Cost > 0 {
 			least = min(least, c.Left/c.Cost)
 		}
 	}
+
 	if x.Stored || x.Past != "" || math.IsInf(least, 1) {
 		return text + "; it costs nothing"
 	}

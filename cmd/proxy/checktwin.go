@@ -30,6 +30,8 @@ func (h *house) checkTwins(ctx context.Context, f *findings, p *policy.Policy) e
 	if len(family) == 0 {
 		return nil
 	}
+
+	// What is built stands in the schema of twins, where the reader can look without reading a row.
 	reader := h.room(p.Database).reader
 	for _, t := range p.Tables {
 		if t.Answers != policy.FromTwin {
@@ -45,12 +47,15 @@ func (h *house) checkTwins(ctx context.Context, f *findings, p *policy.Policy) e
 		if len(rows) == 0 {
 			state, fix = "is not built yet", "run fugu twin build"
 		}
+
 		at := f.in(p, t.At)
 		f.add(finding.Note, at, fmt.Sprintf("twin of %s: %s; %s", t.Qualified(), state, price(p, t)), "", fix)
 		if t.Twin.Rows == policy.Aggregate {
 			f.add(finding.Note, at, fmt.Sprintf("rows of it are not listed, and groups of fewer than %d rows of the "+
 				"sample are left out", t.Twin.AtLeast), "", "")
 		}
+
+		// Columns that are shown through a channel have a law of their own, which rests on the reference.
 		shown, hidden := columns.Asked(p, t)
 		for _, line := range shown {
 			f.add(finding.Note, f.in(p, t.Twin.At), line, "", "")
@@ -142,6 +147,8 @@ func (h *house) checkKeeper(ctx context.Context, f *findings, tables []string, p
 	for _, g := range h.guests {
 		guests = append(guests, g)
 	}
+
+	// The keeper has to hide the sample from whoever the clients' statements run as.
 	roles := []string{}
 	for _, g := range guests {
 		if h.twinsApart() { // they are in another database, perhaps on a server where these roles are none
@@ -171,6 +178,7 @@ func (f *findings) checkChannels(ctx context.Context, keeper *pgx.Conn, p *polic
 		if t.Answers != policy.FromTwin {
 			continue
 		}
+
 		laws, err := build.Obfuscated(ctx, keeper, t)
 		var refused *pgconn.PgError
 		switch {
@@ -182,6 +190,8 @@ func (f *findings) checkChannels(ctx context.Context, keeper *pgx.Conn, p *polic
 			f.add(finding.Warning, f.in(p, t.Twin.At), fmt.Sprintf("table %s: %v", t.Qualified(), err), "", "")
 			continue
 		}
+
+		// What a channel tells of one row it tells of each, so that it adds up over rows.
 		for _, law := range laws {
 			d, err := law.Distribution()
 			if err != nil {

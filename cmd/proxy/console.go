@@ -108,6 +108,8 @@ func (k *keeperPages) Curve(ctx context.Context, statement string) (console.Curv
 		return console.Curve{}, &console.Problem{Message: "All tables are answered from twins, at no price.",
 			Hint: "The page of twins says how far counts are off."}
 	}
+
+	// A statement is priced in the first room that knows its tables.
 	none := &console.Problem{Message: "There is no policy, so nothing is answered with noise."}
 	var err error = none
 	for _, r := range h.rooms {

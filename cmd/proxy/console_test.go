@@ -54,21 +54,7 @@ func TestConsole(t *testing.T) {
 	if _, err := c.connect(t).Exec(t.Context(), "SELECT max(age) FROM adult"); sqlstateOf(err) != "PV001" {
 		t.Fatal(err)
 	}
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	browser := &http.Client{Jar: jar}
-	if status, page := c.send(t, browser, "/console/login", nil, url.Values{"token": {"x"}}); status != 401 {
-		t.Fatalf("a wrong token: %d: %s", status, page)
-	}
-	if _, page := c.pageBy(t, browser, "http", "/console/budgets", ""); !strings.Contains(page, `name="token"`) {
-		t.Fatalf("without a session: %s", page)
-	}
-	if status, page := c.send(t, browser, "/console/login", nil, url.Values{"token": {operatorToken}}); status != 200 ||
-		!strings.Contains(page, "Health") {
-		t.Fatalf("signing in: %d: %s", status, page)
-	}
+	browser := c.signIn(t)
 
 	// A refusal is written in the background.
 	eventually(t, "the refusal is recorded", func() bool {
@@ -91,8 +77,44 @@ func TestConsole(t *testing.T) {
 			}
 		}
 	}
+	c.checkTyped(t, browser)
 
-	// Previews charge nothing, and say what is wrong with a statement.
+	certs.Write(t, path[:strings.LastIndex(path, "/")], "admin.token", []byte(strings.Repeat("e", 32)))
+	if !c.reload(t) {
+		t.Fatal("no reload")
+	}
+	if _, page := c.pageBy(t, browser, "http", "/console/budgets", ""); !strings.Contains(page, `name="token"`) {
+		t.Errorf("with another token: %s", page)
+	}
+	if strings.Contains(c.log.String(), operatorToken) {
+		t.Error("the token is in the log")
+	}
+}
+
+// signIn returns a browser with a session, which only the right token gives.
+func (c *child) signIn(t *testing.T) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar}
+	if status, page := c.send(t, browser, "/console/login", nil, url.Values{"token": {"x"}}); status != 401 {
+		t.Fatalf("a wrong token: %d: %s", status, page)
+	}
+	if _, page := c.pageBy(t, browser, "http", "/console/budgets", ""); !strings.Contains(page, `name="token"`) {
+		t.Fatalf("without a session: %s", page)
+	}
+	if status, page := c.send(t, browser, "/console/login", nil, url.Values{"token": {operatorToken}}); status != 200 ||
+		!strings.Contains(page, "Health") {
+		t.Fatalf("signing in: %d: %s", status, page)
+	}
+	return browser
+}
+
+// checkTyped types statements: a preview charges nothing, and says what is wrong with a statement.
+func (c *child) checkTyped(t *testing.T, browser *http.Client) {
+	t.Helper()
 	_, before := c.page(t, "/metrics")
 	status, text := c.send(t, browser, "/console/noise", nil,
 		url.Values{"statement": {"SELECT sex, count(*) FROM adult GROUP BY sex"}})
@@ -113,16 +135,5 @@ func TestConsole(t *testing.T) {
 	releases := regexp.MustCompile(`(?m)^fugu_budget_releases.*$`)
 	if _, after := c.page(t, "/metrics"); releases.FindString(after) != releases.FindString(before) {
 		t.Errorf("%s was %s before", releases.FindString(after), releases.FindString(before))
-	}
-
-	certs.Write(t, path[:strings.LastIndex(path, "/")], "admin.token", []byte(strings.Repeat("e", 32)))
-	if !c.reload(t) {
-		t.Fatal("no reload")
-	}
-	if _, page := c.pageBy(t, browser, "http", "/console/budgets", ""); !strings.Contains(page, `name="token"`) {
-		t.Errorf("with another token: %s", page)
-	}
-	if strings.Contains(c.log.String(), operatorToken) {
-		t.Error("the token is in the log")
 	}
 }

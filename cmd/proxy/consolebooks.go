@@ -39,6 +39,7 @@ func (k *keeperPages) Budgets(ctx context.Context) (out console.Budgets, err err
 		}
 	}
 
+	// That budgets began anew stands in the audit chain.
 	entries, err := books.Latest(ctx, consoleEntries)
 	if err != nil {
 		return out, problem(account.Error(err))
@@ -64,6 +65,7 @@ func addBudget(ctx context.Context, books ledger.Manager, p *policy.Policy, out 
 	charges = slices.DeleteFunc(charges, func(c ledger.Payment) bool { return c.Past || c.Scope != ledger.Everybody })
 	slices.Reverse(charges)
 
+	// The history is that of everybody's account: shares have no charges of their own.
 	for _, b := range balances {
 		a := console.Account{Dataset: b.Dataset, Scope: whose(b.Scope), Secret: b.Secret, Limit: b.Total,
 			Spent: b.Spent, Left: b.Left, Delta: b.Delta, Answers: b.Releases, Period: b.Period}
@@ -121,6 +123,7 @@ func payers(dataset string, delta float64, charges []ledger.Payment) (out []cons
 		answers map[int64]bool
 		last    ledger.Payment
 	}
+
 	by := map[string]*sum{}
 	for _, c := range charges {
 		s := by[c.User]
@@ -131,6 +134,8 @@ func payers(dataset string, delta float64, charges []ledger.Payment) (out []cons
 		s.secrets[c.Secret], s.last = s.secrets[c.Secret].Plus(c.Loss), c
 		s.answers[c.Answer] = true
 	}
+
+	// The secret of which a user was told most says how much that is.
 	for _, user := range slices.Sorted(maps.Keys(by)) {
 		s := by[user]
 		p := console.Payer{Dataset: dataset, User: user, Answers: len(s.answers), Last: s.last.At}

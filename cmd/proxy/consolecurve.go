@@ -31,6 +31,7 @@ func (k *keeperPages) curve(ctx context.Context, r *room, statement string) (con
 		return console.Curve{}, err
 	}
 
+	// The rule of the chart is the policy's own ε.
 	c := console.Curve{Dataset: xs[0].Dataset, Components: xs[0].Components}
 	if p := k.policyOf(c.Dataset); p != nil {
 		c.At = float64(p.Privacy.Epsilon)

@@ -85,6 +85,8 @@ func describeSecret(s policy.Secret) (property, values string) {
 	default:
 		property = "parameter " + s.Parameter
 	}
+
+	// Its values are listed as pairs, or lie in a range, or are vectors.
 	var parts []string
 	for _, x := range s.Spans {
 		if s.Listed {
@@ -119,6 +121,7 @@ func (k *keeperPages) pictures(ctx context.Context, r *room, p *policy.Policy) (
 		return nil, err
 	}
 
+	// A picture that failed may succeed the next time, so that only a whole set is kept.
 	whole := true
 	var out []console.Picture
 	for _, s := range p.Secrets {

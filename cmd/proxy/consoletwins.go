@@ -29,6 +29,7 @@ func (k *keeperPages) Twins(ctx context.Context) (out []console.Twin, err error)
 		built = append(built, found...)
 	}
 
+	// Each is shown as it would be, and if it is built, as it is.
 	for _, p := range h.policies {
 		for _, t := range p.Tables {
 			if t.Answers != policy.FromTwin {
@@ -94,7 +95,8 @@ func groupsOf(c console.Class) (out []console.Group) {
 			if n > c.Told/2 {
 				break
 			}
-			d := twin.CountDeviation(off, float64(n), float64(c.Told), max(0, c.ToldError))
+			d := twin.Count{Rows: float64(n), Told: float64(c.Told), Noise: max(0, c.ToldError),
+				Drawing: off}.Deviation()
 			out = append(out, console.Group{Class: c.Name, Rows: n, Drawing: d.Drawing, Both: d.Both()})
 		}
 	}
@@ -133,8 +135,11 @@ func foretell(x *console.Twin, root twinRoot) error {
 	if err != nil {
 		return err
 	}
+
 	p := previewOf(root, spec, design)
 	x.Law = p.Mechanism
+
+	// For each table that the secret lets be, the classes as they would be told.
 	for _, row := range p.Tables {
 		for i, c := range design.Classes {
 			e := console.Expected{Class: c.Name, Rows: row.Counts[c.Name], Taken: row.Expect[c.Name].Taken,
@@ -146,6 +151,8 @@ func foretell(x *console.Twin, root twinRoot) error {
 			x.Expected = append(x.Expected, e)
 		}
 	}
+
+	// An ε that is not there means that no bound is known.
 	for _, known := range p.Known {
 		n := console.Known{Rows: known.Rows}
 		if known.Epsilon != nil {

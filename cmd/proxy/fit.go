@@ -159,6 +159,7 @@ func progress(w io.Writer, dataset string) fitting.Progress {
 			return
 		}
 
+		// A bar overwrites itself, and is taken away at the end.
 		const cells = 20
 		filled := cells * done / max(1, total)
 		text := []rune(fmt.Sprintf("%s [%s%s] %d/%d %s", dataset, strings.Repeat("#", filled),
@@ -182,6 +183,7 @@ func printFit(w io.Writer, r fitting.Report) error {
 		fmt.Fprintf(w, "   secret %s of %s (%d rows): %s\n", s.Secret, s.Table, s.Rows, s.Describe())
 	}
 
+	// What was prepared comes first, then how good it is, and at last what is not there.
 	if err := printQualities(w, r.Statements); err != nil {
 		return err
 	}

@@ -79,6 +79,7 @@ type late struct {
 	given map[ledger.Key]ledger.Outcome
 }
 
+// Find brings the charges that are owed to the ledger before it looks: those whose answers are there.
 func (l *late) Find(ctx context.Context, key ledger.Key, scopes ...string) (ledger.Answer, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,6 +91,8 @@ func (l *late) Find(ctx context.Context, key ledger.Key, scopes ...string) (ledg
 			waiting = append(waiting, c)
 			continue
 		}
+
+		// The answer is given again, for the charge that it belongs to now.
 		a, err := l.Ledger.Charge(ctx, c)
 		if err == nil {
 			o.Charged = a

@@ -135,6 +135,7 @@ func (o *initFlags) examine(ctx context.Context, db *pgx.Conn, plan *setup.Plan,
 		return fmt.Errorf("-secret %q is not true or false of a row; write a condition, such as supplier = 'X'",
 			o.choices.Predicate)
 	}
+
 	if taken := ""; !o.force {
 		err := db.QueryRow(ctx, "SELECT coalesce(string_agg(rolname, ', '), '') FROM pg_roles WHERE rolname = ANY ($1)",
 			plan.RoleNames(o.roles)).Scan(&taken)
@@ -150,6 +151,7 @@ func (o *initFlags) examine(ctx context.Context, db *pgx.Conn, plan *setup.Plan,
 		return nil
 	}
 
+	// The twin has rows of the table, so that what tells rows apart is left out, and of the rest the owner is told.
 	var family []string
 	for _, t := range plan.Family() {
 		family = append(family, dataset.Quoted(t.QualifiedName))

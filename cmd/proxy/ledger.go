@@ -28,6 +28,7 @@ func ledgerCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 		return err
 	}
 
+	// The subcommand and its file stand behind the flags.
 	what := ""
 	if len(rest) > 0 {
 		what = rest[0]
@@ -123,6 +124,7 @@ func exportTo(ctx context.Context, l ledger.Manager, file string) (head audit.Li
 	return head, err
 }
 
+// compact takes the content off answers that were given before a date.
 func compact(ctx context.Context, path, before string, why ledger.Why) (map[string]any, error) {
 	date, err := time.Parse(time.DateOnly, before)
 	if err != nil {
@@ -133,6 +135,7 @@ func compact(ctx context.Context, path, before string, why ledger.Why) (map[stri
 			"-before wants a date of the past, such as 2006-01-02 or 2006-01-02T15:04:05Z")}
 	}
 
+	// What goes cannot be brought back, so that a reason is asked for.
 	if err := given(why); err != nil {
 		return nil, err
 	}

@@ -43,6 +43,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "fugu: unknown command %q\n\n%s", args[0], usage())
 		return exitUsage
 	}
+
+	// A mistake in the command line has an exit code of its own. What a command has printed itself is not repeated.
 	err := cmd.run(ctx, args[1:], stdout, stderr)
 	var mistake usageError
 

@@ -39,6 +39,7 @@ func oneCoupling(ctx context.Context, l ledger.Ledger, p *policy.Policy) error {
 		return nil
 	}
 
+	// Data that are drawn independently of those before begin anew.
 	standing, err := l.Standing(ctx, p.Dataset, p.Privacy.Budget.Renew)
 	if err != nil {
 		return err
@@ -47,6 +48,7 @@ func oneCoupling(ctx context.Context, l ledger.Ledger, p *policy.Policy) error {
 	if p.Epoch.Draw == policy.IndependentDraw && others {
 		return nil
 	}
+
 	at := p.Tables[0].At
 	if p.Coupled() {
 		at = p.Declared[0].At

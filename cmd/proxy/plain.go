@@ -71,14 +71,15 @@ func (h *house) forgotten(ctx context.Context) error {
 		return err
 	}
 
+	// A ledger that was never written to has nothing to remember.
 	datasets, err := l.Datasets(ctx)
 	switch err := errors.Join(err, l.Close()); {
 	case err != nil:
 		return fmt.Errorf("reading the ledger: %w", err)
 	case len(datasets) > 0:
-		return fmt.Errorf("there is no policy, and the ledger has answers about %s: "+
-			"without policies they would not be protected any more. "+
-			"Bring the policies back; to serve without any, leave out ledger", strings.Join(datasets, ", "))
+		return fmt.Errorf("there is no policy, and the ledger has answers about %s: without policies they would not "+
+			"be protected "+
+			"any more. Bring the policies back; to serve without any, leave out ledger", strings.Join(datasets, ", "))
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ const plotWidth = 48
 
 // plotPreview draws how the noise falls with ε, and what it does to the laws that it is to hide.
 func plotPreview(w io.Writer, xs []previewing.Preview) error {
+	// The noise of one ε is no curve.
 	if len(xs) > 1 {
 		var rows []plotted
 		for _, x := range xs {
@@ -36,6 +37,7 @@ func plotPreview(w io.Writer, xs []previewing.Preview) error {
 			plotBars(w, rows)
 		}
 	}
+
 	for _, x := range xs {
 		if x.Epsilon == middleEpsilon(xs) {
 			for _, l := range x.Laws {
@@ -90,11 +92,14 @@ func plotLaw(w io.Writer, epsilon float64, l previewing.Law) {
 	}
 	fmt.Fprintf(w, "\nThe law of %s if %s is %s and if it is %s, which the noise of epsilon %s is there to hide:\n",
 		value, l.Secret, short(l.Pair[0]), short(l.Pair[1]), short(epsilon))
+
+	// Both laws are drawn over the same values, which hold nearly all of either with its noise.
 	low, high := math.Inf(1), math.Inf(-1)
 	for i, mean := range l.Mean {
 		reach := 2.5 * math.Hypot(l.SD[i], l.Noise)
 		low, high = min(low, mean-reach), max(high, mean+reach)
 	}
+
 	for _, noise := range []float64{0, l.Noise} {
 		name := "no noise"
 		if noise > 0 {

@@ -94,6 +94,8 @@ func (p *previewed) asked(fs *flag.FlagSet, list string) error {
 	case p.workload == "" && list == "":
 		list = previewEpsilons
 	}
+
+	// Without a list the ε is the policy's own.
 	p.sql = fs.Arg(0)
 	if list == "" {
 		return nil
@@ -143,6 +145,7 @@ func printPreview(stdout io.Writer, xs []previewing.Preview) error {
 		fmt.Fprintf(stdout, "secret %s moves F by at most %s (L1), %s (L2)\n", s.Secret, short(s.Norm1), short(s.Norm2))
 	}
 
+	// A row for each ε and column: the noise, as it is and beside what is expected and what sampling does.
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\nepsilon\tmechanism\tcolumn\tnoise sd\tof expected\t95% within\tsampling sd\t")
 	for _, x := range xs {

@@ -48,6 +48,7 @@ func (t *table) row(values ...any) {
 	t.cells = append(t.cells, row)
 }
 
+// write prints the table. Columns whose name begins with + in the head are aligned to the right.
 func (t *table) write(w io.Writer) error {
 	names := strings.Fields(t.head)
 	width := make([]int, len(names))
@@ -62,6 +63,7 @@ func (t *table) write(w io.Writer) error {
 		}
 	}
 
+	// Colours are put in last: they take no width.
 	for _, row := range append([][]cell{head}, t.cells...) {
 		line := ""
 		for i, c := range row {

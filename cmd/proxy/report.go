@@ -49,6 +49,7 @@ func refusesAll(p *policy.Policy, t policy.Table, sampled bool) string {
 		}
 	}
 
+	// The first reason that applies is enough, since each alone refuses everything.
 	switch {
 	case parameter != "" && k != mechanism.Auto && k != mechanism.MarkovQuilt:
 		return fmt.Sprintf("the mechanism %s cannot hide a parameter of a network; write mechanism: %s", k,

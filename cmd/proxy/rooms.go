@@ -42,6 +42,7 @@ func (h *house) arrange() error {
 		names = append(names, p.Database)
 	}
 
+	// A name that comes up twice is one room.
 	h.rooms = nil
 	for _, name := range append(names, h.config.Upstream.Databases...) {
 		if h.room(name) != nil {
@@ -96,6 +97,7 @@ func (h *house) furnish(ctx context.Context) error {
 			h.readers[r.database] = reader
 		}
 
+		// A room is complete only with all that its policies need, or the house does not open.
 		r.reader = h.readers[r.database]
 		snapshot, err := pipeline.Load(ctx, r.policies, r.reader, h.beside(r)...)
 		if err != nil {

@@ -49,6 +49,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 
+	// What could go wrong with the configuration has done so by now: the rest is what clients meet.
 	door, err := openDoor(h.config, true)
 	if err != nil {
 		return err
@@ -62,6 +63,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	s := &served{house: h, door: door, program: self, engines: map[string]*pipeline.Engine{},
 		refusals: ledger.NewRefusals(h.ledger, log), log: log}
 	defer s.refusals.Close()
+
 	stop, err := s.trace(ctx)
 	if err != nil {
 		return err
@@ -236,6 +238,7 @@ func (s *served) replace(ctx context.Context) error {
 		return err
 	}
 
+	// Everything is made beside what is in force. An error up to here leaves all of it as it was.
 	next := *h
 	next.policies = policies
 	if err := next.again(ctx); err != nil {
@@ -250,6 +253,8 @@ func (s *served) replace(ctx context.Context) error {
 	if err := account.BeginEpochs(ctx, h.ledger, policies); err != nil {
 		return err
 	}
+
+	// From here on nothing can fail.
 	next.warn(s.log)
 	s.take(&next)
 	s.databases.Replace(s.engines)

@@ -193,6 +193,7 @@ func (w *twins) guests() ([]string, error) {
 		return err
 	}
 
+	// A guest is named by its role, or by a DSN that has it.
 	if err := add(w.config.Upstream.Guest); err != nil {
 		return nil, fmt.Errorf("reading upstream.guest: %w", err)
 	}
@@ -280,6 +281,7 @@ func told(stdout io.Writer, root twinRoot, r build.Report) {
 		return
 	}
 
+	// The first one is that of the root, and has the classes.
 	t := r.Twins[0]
 	price := "nothing was charged: its counts had been paid for"
 	if r.Charged {

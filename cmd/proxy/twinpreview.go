@@ -60,6 +60,7 @@ func (w *twins) preview(stdout io.Writer, asJSON bool) error {
 		all = append(all, previewOf(root, spec, d))
 	}
 
+	// All of them can be made, or nothing is printed.
 	if asJSON {
 		return printJSON(stdout, all)
 	}
@@ -71,6 +72,8 @@ func (w *twins) preview(stdout io.Writer, asJSON bool) error {
 	return nil
 }
 
+// previewOf says what a twin would be: for each table that the secret lets be, how its classes and groups would be
+// told, and what known rows would add to that.
 func previewOf(root twinRoot, spec twin.Spec, d *twin.Design) twinPreview {
 	p := twinPreview{Dataset: root.policy.Dataset, Table: root.table.Qualified().String(), Mechanism: d.String(),
 		Public: d.Cells(), Epsilon: d.Epsilon, Delta: d.Delta}
@@ -92,6 +95,7 @@ func previewOf(root twinRoot, spec twin.Spec, d *twin.Design) twinPreview {
 		p.Tables = append(p.Tables, row)
 	}
 
+	// The more rows somebody knows, the more the twin tells them of the others.
 	for i, k := range knownRows {
 		if i > 0 && p.Known[i-1].Epsilon == nil { // more rows tell no less
 			p.Known = append(p.Known, twinPreviewLoss{Rows: k})

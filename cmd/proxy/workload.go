@@ -19,6 +19,8 @@ func (p *previewed) dashboard(ctx context.Context, r *room, previews *previewing
 	if err != nil {
 		return err
 	}
+
+	// Statements are priced at the ε that was given, or at the policy's.
 	epsilon, ok := policyEpsilon(r)
 	if !ok {
 		return errors.New("no table is answered with noise, so that no reference says what statements are " +
@@ -28,6 +30,7 @@ func (p *previewed) dashboard(ctx context.Context, r *room, previews *previewing
 	if len(p.epsilons) > 0 {
 		epsilon = p.epsilons[0]
 	}
+
 	w, err := previews.Workload(ctx, string(text), epsilon)
 	if err != nil {
 		return err
@@ -46,6 +49,7 @@ func (p *previewed) printWorkload(stdout io.Writer, w *previewing.Workload) erro
 	t := table{head: "+line statement +values +noise +price +twin"}
 	var refused finding.List
 	for _, s := range w.Statements {
+		// A statement goes by the title over it, or by its own beginning.
 		name := s.Title
 		if name == "" {
 			name = fitting.Brief(s.SQL)
@@ -114,6 +118,7 @@ func printTotal(stdout io.Writer, epsilon float64, t previewing.Total) {
 	fmt.Fprintf(stdout, "\n%s\n", coloured(stdout, inBold, "dataset "+t.Dataset))
 	fmt.Fprintf(stdout, "  noise: epsilon %s for each answer; %d of %d statements are answered", short(epsilon),
 		t.Answered, t.Answered+t.Refused)
+
 	switch {
 	case t.Runs < 0:
 		fmt.Fprintln(stdout, ", and cost nothing")
@@ -129,6 +134,8 @@ func printTotal(stdout io.Writer, epsilon float64, t previewing.Total) {
 		fmt.Fprintf(stdout, "  twin:  epsilon %s, delta %s, once, for these and any other statements; rests on "+
 			"exchangeable:\n         analysts know laws, and not rows\n", short(epsilon), short(t.Delta))
 	}
+
+	// Last what to choose, and what that rests on.
 	fmt.Fprintf(stdout, "  choose answers: %s: %s.\n", coloured(stdout, inGreen, string(t.Advice)), t.Reason)
 	fmt.Fprintln(stdout, "  This rests on the reference and on the policy's range of the secret. No protected row was "+
 		"read,\n  and nothing was charged.")

@@ -42,6 +42,7 @@ func Recipes() ([]Recipe, error) {
 		percent, _ := strconv.Atoi(m[3])
 		r.Near = float64(percent) / 100
 
+		// What stands below the title: notes, the statement, and what to ask in its place with noise.
 		var notes []string
 		for _, n := range note.FindAllStringSubmatch(part, -1) {
 			notes = append(notes, n[1])

@@ -164,6 +164,7 @@ func Check(root fs.FS) ([]string, error) {
 	return found, err
 }
 
+// checkFile returns the lines of a file, and what is wrong with them and with its imports.
 func checkFile(name, text string) (lines int, problems []string, err error) {
 	for i, line := range strings.Split(text, "\n") {
 		for _, e := range elsewhere {
@@ -184,6 +185,7 @@ func checkFile(name, text string) (lines int, problems []string, err error) {
 		return lines, problems, nil
 	}
 
+	// Only imports are looked at: everything else is for other checks.
 	parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly)
 	if err != nil {
 		return lines, problems, err

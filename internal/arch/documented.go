@@ -11,10 +11,9 @@ import (
 )
 
 // CheckDocs returns the packages without a comment and the exported names without one, in the repository whose files
-// are in root: one line each, in order. A comment on a block of constants, variables or
-// aliases is one on each of them, and a comment at the end of a line counts; those of fields are left to who writes
-// them. Tests are asked for nothing, and
-// nor are names of a program, which nobody can import.
+// are in root: one line each, in order. A comment on a block of constants, variables or aliases is one on each of them,
+// and a comment at the end of a line counts. Fields may go without. Tests are asked for nothing, and nor are names of a
+// program, which nobody can import.
 func CheckDocs(root fs.FS) ([]string, error) {
 	var found []string
 	commented := make(map[string]bool) // by directory
@@ -38,6 +37,7 @@ func CheckDocs(root fs.FS) ([]string, error) {
 		return nil
 	})
 
+	// One file with a package comment is enough for all.
 	for dir, is := range commented {
 		if !is {
 			found = append(found, dir+": no file of the package has a comment on it")

@@ -44,6 +44,8 @@ func Knots(dir string) ([]Knot, error) {
 			knots = append(knots, Knot{trim(p.PkgPath), files})
 		}
 	}
+
+	// The order of packages is that of the go command; the largest knot is to come first.
 	slices.SortFunc(knots, func(a, b Knot) int {
 		if n := len(b.Files) - len(a.Files); n != 0 {
 			return n

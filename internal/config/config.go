@@ -171,6 +171,7 @@ func (d *decoder) consistent() {
 	} else if c.Models == "" {
 		c.Models = filepath.Dir(c.Source)
 	}
+
 	d.encrypted()
 	if c.Auth.Method == "trust" && c.Listen != "" && !loopback(c.Listen) {
 		d.bad("auth.method", "listen on 127.0.0.1 or ::1, or write method: scram-sha-256",
@@ -181,6 +182,7 @@ func (d *decoder) consistent() {
 	}
 	d.administered()
 	d.traced()
+
 	// By name alone: a replica has the roles of its primary.
 	if guest := c.Upstream.Guest.role(); guest != "" {
 		if guest == c.Upstream.Reader.role() {
@@ -250,6 +252,7 @@ func (d *decoder) encrypted() {
 		d.missing("tls.key", "name the file of the certificate's private key")
 	}
 
+	// Both ways to ask for client certificates need an authority that signs them.
 	clients := false // need certificates
 	for _, path := range []string{"auth.method", "tls.client_cert"} {
 		if path == "auth.method" && !cert || path == "tls.client_cert" && t.ClientCert == "" {

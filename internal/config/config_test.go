@@ -257,8 +257,7 @@ func TestEnvironmentFindings(t *testing.T) {
 	golden.CheckFindings(t, "testdata/environment", err)
 	_, err = Load("testdata/fugu.good.yaml", []string{"FUGU_AUTH_METHOD=trust", "FUGU_LISTEN=:6432"})
 	want := "FUGU_AUTH_METHOD: auth.method trust lets in anyone who reaches listen :6432; listen on 127.0.0.1 or " +
-		"::1, " +
-		"or write method: scram-sha-256"
+		"::1, or write method: scram-sha-256"
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

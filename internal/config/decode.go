@@ -112,6 +112,7 @@ func sections() map[string][]string {
 		}
 	}
 
+	// These two are no leaves: they have lists below them.
 	add("upstream", "guests")
 	add("upstream", "databases")
 	return known
@@ -135,6 +136,7 @@ func environment(r *strictyaml.Report, env []string) map[string]string {
 		known[variable(l.path)] = true
 	}
 
+	// A name that begins like ours and is none of ours is a mistake, and not somebody else's.
 	overrides := map[string]string{}
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")

@@ -28,6 +28,7 @@ func (d *decoder) guests(v *strictyaml.Value) {
 		fields := e.Value.Fields("dsn", "role")
 		dsn, role := fields.Get("dsn"), fields.Get("role")
 
+		// A guest of one's own is another login, or the same one that takes a role.
 		switch {
 		case dsn != nil && role != nil:
 			e.Value.Bad("write one of the two", "upstream.guests: a guest has a dsn or a role, not both")

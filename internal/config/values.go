@@ -221,6 +221,7 @@ func (s setting) collector() string {
 	if s.text == "" {
 		return ""
 	}
+
 	const hint = "write http://HOST:4318" + tracesPath + ", or https"
 	u, err := url.Parse(s.text)
 	switch {
@@ -233,6 +234,7 @@ func (s setting) collector() string {
 			"%s has more in it than host, port and path", s.path)
 		return ""
 	}
+
 	if u.Path == "" || u.Path == "/" {
 		u.Path = tracesPath
 	}

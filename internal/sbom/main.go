@@ -53,6 +53,7 @@ func write(w io.Writer, info *debug.BuildInfo) error {
 		parts = append(parts, part)
 	}
 
+	// The program depends on all parts; how they depend on each other is not known.
 	var refs []string
 	for _, p := range parts {
 		refs = append(refs, p.BOMRef)

@@ -121,6 +121,7 @@ func (p *Plan) grants(at Place) string {
 		w("ALTER ROLE %s LOGIN PASSWORD\n  '%s';", role, at.Logins[kind].Verifier)
 	}
 
+	// The guest is the first of the roles, and all others may read what is protected.
 	w("\n-- Protected: the guest, as which analysts' statements run, has no right on any of these.")
 	family := list(p.Family())
 	w("REVOKE ALL ON %s FROM PUBLIC, %s;", family, roles[0])

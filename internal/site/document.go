@@ -82,6 +82,7 @@ func (d *document) redirect(root fs.FS, tree ast.Node) error {
 			return ast.WalkContinue, nil
 		}
 
+		// What leads out of the site stays as it is.
 		link, target, err := lead(root, d.source, string(*destination))
 		if target != "" {
 			d.targets = append(d.targets, target)
@@ -102,9 +103,12 @@ func (d *document) collect(tree ast.Node, source []byte) {
 				d.title = words
 				continue
 			}
+
+			// The anchor is behind the heading, which keeps its own text for lists of headings.
 			id, _ := n.AttributeString("id")
 			h := heading{n.Level, words, string(id.([]byte))}
 			d.headings = append(d.headings, h)
+
 			link := ast.NewLink()
 			link.Destination = []byte("#" + h.ID)
 			link.SetAttributeString("class", []byte("anchor"))
@@ -154,6 +158,8 @@ func lead(root fs.FS, source, link string) (there, target string, err error) {
 	if file == "" {
 		return link, "", nil
 	}
+
+	// A link that leads nowhere is an error: the site is made only whole.
 	target = path.Join(path.Dir(source), file)
 	info, err := fs.Stat(root, target)
 	if err != nil {
@@ -165,6 +171,7 @@ func lead(root fs.FS, source, link string) (there, target string, err error) {
 			return "", "", fmt.Errorf("the link %s leads to a directory without a README.md", link)
 		}
 	}
+
 	there, err = relative(place(source), place(target))
 	if has {
 		there += "#" + anchor

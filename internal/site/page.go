@@ -100,6 +100,8 @@ func (s site) render(v view, at string) ([]byte, error) {
 		}
 		return there
 	}
+
+	// Every page can be opened as a file, so that links are relative to it.
 	v.Home, v.Search = link(index), link(search)
 	for _, g := range s {
 		m := menu{Name: g.name}
@@ -113,6 +115,7 @@ func (s site) render(v view, at string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var out bytes.Buffer
 	err = layout.Execute(&out, v)
 	return out.Bytes(), err

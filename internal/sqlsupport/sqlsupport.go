@@ -167,6 +167,7 @@ func Markdown() (string, error) {
 		"`country` and `education_level` are ordinary. All of this is about tables that are answered with noise; on " +
 		"one that is answered from its twin any SQL is, or, where its rows are not listed, what [twin](twin.md) says.")
 
+	// Every statement is really parsed, so that the page says what the parser does.
 	for _, s := range sections {
 		p.heading(2, s.title)
 		for i, text := range strings.Split(s.text, "\n\n") {
@@ -266,6 +267,7 @@ func try(sql string) (string, error) {
 		return "", err
 	}
 
+	// What is answered is told by its cuts.
 	var parts []string
 	for _, c := range statements[0].Cuts {
 		parts = append(parts, describe(c))

@@ -94,6 +94,7 @@ func nodeName(n ast.Node) string {
 	return "this kind of YAML value"
 }
 
+// entries takes over the entries of a map, each key once.
 func (c *converter) entries(v *Value, values []*ast.MappingValueNode) {
 	seen := map[string]Position{}
 	for _, kv := range values {
@@ -108,6 +109,7 @@ func (c *converter) entries(v *Value, values []*ast.MappingValueNode) {
 			continue
 		}
 
+		// YAML takes the last of two keys. Here neither is a safe choice.
 		if before, twice := seen[key.Value]; twice {
 			c.report.Add(at, "keep one of the two",
 				"the key%s is already there in line %d", c.report.key(key.Value), before.Line)

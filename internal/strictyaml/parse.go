@@ -79,6 +79,7 @@ func checkBytes(r *Report, data []byte) bool {
 		return false
 	}
 
+	// Findings have to point at the character, so that lines and columns are counted in passing.
 	at := Position{Line: 1, Column: 1}
 	for i := 0; i < len(data); {
 		c, n := utf8.DecodeRune(data[i:])
@@ -170,6 +171,7 @@ func tooDeep(tokens token.Tokens) *token.Token {
 			}
 		}
 
+		// An indicator within brackets nests nothing: the brackets themselves do.
 		switch tk.Type {
 		case token.SequenceStartType, token.MappingStartType:
 			flow++

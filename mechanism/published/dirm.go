@@ -68,6 +68,7 @@ func (m Model) along(directions [][]float64, b privacy.Budget, gaussian bool) er
 		}
 	}
 
+	// What is left of a difference without its parts along the directions is outside of their span.
 	for _, p := range m.Pairs {
 		d := m.difference(p)
 		length := floats.Norm(d, 2)

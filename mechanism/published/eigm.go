@@ -16,6 +16,7 @@ func Eigm(m Model, b privacy.Budget) (Noise, error) {
 	if err := m.with(b, true); err != nil {
 		return Noise{}, err
 	}
+
 	mean := mat.NewSymDense(m.components(), nil)
 	for _, l := range m.Laws {
 		mean.AddSym(mean, l.Cov)
@@ -25,6 +26,8 @@ func Eigm(m Model, b privacy.Budget) (Noise, error) {
 	if err != nil {
 		return Noise{}, err
 	}
+
+	// Noise is needed only where the rows do not vary enough themselves.
 	spread := Analytic(b) * m.Sensitivity(2) / float64(b.Epsilon)
 	var n Noise
 	for k := range m.components() {

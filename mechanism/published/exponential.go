@@ -77,6 +77,8 @@ func KNormGradient(gradient, sigma, base []float64, epsilon privacy.Epsilon) ([]
 func MedianErrors(n int, epsilon privacy.Epsilon) (exponential, gradient float64, err error) {
 	const grid = 20_000
 	loss, slope, bound := make([]float64, grid+1), make([]float64, grid+1), make([]float64, grid+1)
+
+	// Both are taken on one grid, on which the median is in the middle.
 	for i := range loss {
 		y := float64(i) / grid
 		for j := range n {

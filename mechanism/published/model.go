@@ -68,6 +68,7 @@ func (m Model) Check() error {
 		}
 	}
 
+	// A pair has to be of distributions that are there.
 	for _, p := range m.Pairs {
 		if min(p[0], p[1]) < 0 || max(p[0], p[1]) >= len(m.Laws) {
 			return fmt.Errorf("pair %v of %d distributions", p, len(m.Laws))

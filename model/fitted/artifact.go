@@ -166,6 +166,7 @@ func read(r io.Reader, part func(Part)) (content, error) {
 			return c, err
 		}
 
+		// The header comes first and once, and behind the seal there is nothing.
 		l, err := parse(text, c.sum)
 		if err != nil || c.sealed || (number == 0) != (l.Header != nil) {
 			return c, fmt.Errorf("line %d: %w", number+1, ErrAltered)

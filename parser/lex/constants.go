@@ -17,6 +17,7 @@ func Constants(sql string) (found []Constant, ok bool) {
 		return nil, false
 	}
 	for i := 0; i < len(sql); {
+		// What a token means can depend on the byte before it.
 		before := byte(' ')
 		if i > 0 {
 			before = sql[i-1]

@@ -12,13 +12,13 @@ import (
 // cannot be seen here, a function say, is found when the server reports it, and ends the session (parameterStatus in
 // package wire).
 
-// pinWords are the words without which no text sets one by its name: SET NAMES is of client_encoding.
+// pinWords are the names by which a text can set a pinned setting. SET NAMES sets client_encoding.
 var pinWords = NewWords(PinNames()...)
 
-// PinNames are the words of which one is in each text that sets a pinned setting by its name.
+// PinNames are the words that can name a pinned setting: a text without any of them sets none by its name.
 func PinNames() []string { return []string{"client_encoding", "standard_conforming_strings", "names"} }
 
-// CheckPins refuses a text of which a statement sets a pinned setting to another value.
+// CheckPins refuses a text with a statement that sets a pinned setting to another value.
 func CheckPins(sql string) error {
 	if !pinWords.In(sql) {
 		return nil
@@ -34,6 +34,7 @@ func CheckPins(sql string) error {
 			continue
 		}
 
+		// An error has to point at the setting's name.
 		at := len(sql) - len(s.rest) - len(w.text) // of w, in bytes
 		if w.quoted {
 			at -= len(`""`)

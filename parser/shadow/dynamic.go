@@ -198,7 +198,7 @@ func (s *shadowing) refuseDynamic(root *pg.Node) error {
 
 const bodyHint = "PL/pgSQL without EXECUTE, and SQL, are accepted where they name no statistics of the catalog."
 
-// static reports whether code can run no SQL but what is written in it, of which nothing is shadowed. In PL/pgSQL
+// static reports whether code can run no SQL but what is written in it, and nothing of that is shadowed. In PL/pgSQL
 // every way to run a text as SQL has the key word EXECUTE (manual, chapter 43.5.4).
 func static(language, code string) bool {
 	if language != "sql" && language != "plpgsql" || len(code) > lex.MaxBytes {

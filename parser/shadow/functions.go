@@ -164,6 +164,7 @@ func (s *shadowing) call(n *pg.Node, f *pg.FuncCall) error {
 			"%s cannot be called in an expression that the database keeps or that takes no subquery", name)
 	}
 
+	// What is left takes what it tells of as its first argument, which is masked.
 	if len(f.Args) == 0 || f.FuncVariadic || slices.ContainsFunc(f.Args,
 		func(a *pg.Node) bool { return a.GetNamedArgExpr() != nil }) {
 		return s.refuse(f.Location, "Call it with its arguments in order.", "%s cannot be called in this way", name)
@@ -205,12 +206,14 @@ var argumentTemplates = func() map[shadowKind]*pg.SelectStmt {
 	return out
 }()
 
+// argument masks the argument of a function of that kind.
 func (s *shadowing) argument(kind shadowKind, arg *pg.Node) (*pg.Node, error) {
 	shape := argumentTemplates[kind]
 	if kind == sizeFunction {
 		shape = s.shadows.sized
 	}
 
+	// The template has NULL in the place of the argument, and in that of the list of what is hidden.
 	sel := tree.Clone(shape)
 	innermost := sel.FromClause[0].GetRangeSubselect().GetSubquery().GetSelectStmt()
 	cast := innermost.GetTargetList()[0].GetResTarget().GetVal().GetTypeCast()

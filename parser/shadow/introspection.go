@@ -241,6 +241,7 @@ func (p *pass) introspect(x *Introspection, hidden *Hidden) error {
 		return nil
 	}
 
+	// Calls in the views that are put in below are left as they are, so privileges come first.
 	if err := p.privileges(root, x); err != nil {
 		return err
 	}
@@ -287,6 +288,7 @@ func (p *pass) privileges(root *pg.Node, x *Introspection) error {
 		}
 		return true
 	})
+
 	// Innermost first: a call's arguments may hold calls.
 	for _, n := range slices.Backward(calls) {
 		f := n.GetFuncCall()
@@ -305,6 +307,7 @@ func (p *pass) privileges(root *pg.Node, x *Introspection) error {
 		default:
 			continue
 		}
+
 		// The call comes first, so that what PostgreSQL says against its arguments is said; its name is the column's.
 		node, err := expression("CASE WHEN $4 IS FALSE"+condition+" THEN true ELSE $4 END",
 			append(args, &pg.Node{Node: n.Node}, f.Args[0])...)

@@ -47,7 +47,9 @@ func maskedArray(roots []Root) string {
 		oids = append(oids, strconv.FormatUint(uint64(r.OID), 10))
 		names = append(names, named("n.nspname", r.Schema)+" AND "+named("c.relname", r.Name))
 	}
+
 	seeds := append([]string{"c.oid = ANY ('{" + strings.Join(oids, ",") + "}'::pg_catalog.oid[])"}, names...)
+
 	return `ARRAY(WITH RECURSIVE m(oid) AS (
 	  SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 	  WHERE ` + strings.Join(seeds, " OR ") + `
@@ -82,8 +84,8 @@ func maskedDatabases(beside []Database) string {
 	return "ARRAY(SELECT d.oid FROM pg_catalog.pg_database d WHERE " + strings.Join(conditions, " OR ") + ")"
 }
 
-// sizedShape is the shape of an argument, as argumentShapes have it, whose size is asked for: that of a table with a
-// twin is its twin's, which everybody may know.
+// sizedShape is the shape of an argument, like argumentShapes, for functions that ask for its size: a table with a twin
+// has the size of the twin, which everybody may know.
 func sizedShape(roots []Root) string {
 	relation := "a.v::pg_catalog.oid"
 	var oids []string

@@ -175,6 +175,7 @@ func (s *shadowing) survey(root *pg.Node) {
 			s.surveyBare(n)
 		}
 
+		// What a name may refer to is known only when all of the statement has been seen.
 		switch x := m.(type) {
 		case *pg.RangeFunction:
 			for _, item := range x.Functions {
@@ -273,6 +274,7 @@ func relationsIn(root *pg.Node) (relations []*pg.Node) {
 		}
 	}
 
+	// The target of an INSERT or UPDATE is none: no subselect can stand there.
 	tree.Inspect(root, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.SelectStmt:
@@ -353,6 +355,7 @@ func (s *shadowing) names(m proto.Message) (err error) {
 	case *pg.FuncCall:
 		called = x.Funcname
 	}
+
 	tree.Below(m, func(child proto.Message) {
 		if n, ok := child.(*pg.Node); err == nil && !(ok && slices.Contains(called, n)) {
 			err = s.names(child)

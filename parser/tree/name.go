@@ -92,6 +92,7 @@ func subqueryName(l *pg.SubLink) (string, strength) {
 		return "", nameless
 	}
 
+	// The leftmost SELECT of a UNION names its columns.
 	s := l.Subselect.GetSelectStmt()
 	for s.GetOp() != pg.SetOperation_SETOP_NONE && s.GetLarg() != nil {
 		s = s.Larg

@@ -38,12 +38,14 @@ func (r *rest) take(token string) bool {
 	return ok
 }
 
+// message reads an object whose fields are those of v, in their order. A field that is empty is left out of the text.
 func (r *rest) message(v reflect.Value) bool {
 	if v.IsNil() || !r.take("{") {
 		return false
 	}
 	v = v.Elem()
 
+	// Places are not compared: they are those of another text.
 	comma := ""
 	for _, f := range layoutOf(v.Type()).fields {
 		value := v.Field(f.index)

@@ -99,6 +99,7 @@ var layouts sync.Map // reflect.Type to *layout, as many as the grammar has kind
 // places are the fields that say where a node stood in the text; as text they are something else.
 var places = []string{"Location", "ArgLocation", "StmtLocation", "StmtLen"}
 
+// layoutOf returns what walks have to know of a type, which is worked out once.
 func layoutOf(t reflect.Type) *layout {
 	if l, ok := layouts.Load(t); ok {
 		return l.(*layout)
@@ -119,6 +120,7 @@ func layoutOf(t reflect.Type) *layout {
 			l.children = append(l.children, i)
 		}
 
+		// What says where in a text something stood is no part of what it means.
 		place := kind == reflect.Int32 && slices.Contains(places, f.Name)
 		l.fields = append(l.fields, field{i, jsonKey(f), place, place && !strings.HasPrefix(f.Name, "Stmt"),
 			enumNames(f.Type)})

@@ -53,6 +53,7 @@ func compare(name string, l, r *term) *term {
 
 // settled compares two numbers, or tells whether two texts are equal.
 func settled(name string, l, r *term) (value, ok bool) {
+	// Texts are compared for equality alone: their order depends on a collation.
 	c := 0
 	switch {
 	case l.class() == text && r.class() == text && (name == "=" || name == "<>"):

@@ -119,6 +119,8 @@ func arrayElements(s string) ([]Value, bool) {
 	if len(s) < 2 || s[0] != '{' || s[len(s)-1] != '}' {
 		return nil, false
 	}
+
+	// The braces are left off. Nothing between them is an array without elements.
 	s = s[1 : len(s)-1]
 	if strings.TrimSpace(s) == "" {
 		return nil, true

@@ -113,6 +113,7 @@ func (t *term) numericCost(sizes []float64, longest float64) (Cost, float64) {
 		sum += s
 	}
 
+	// The second result is how many digits the value may have.
 	switch t.op {
 	case "*":
 		return 80 + Cost(.15*product(sizes)), sum
@@ -159,13 +160,14 @@ func (t *term) castCost(size float64) (Cost, float64) {
 	return 20, size
 }
 
-// textCost: functions go through their text once, but for what is said here.
+// textCost is the cost of functions of text. They go through it once, unless there is a line for them here.
 func (t *term) textCost(sizes []float64, longest float64) (Cost, float64) {
 	sum := 0.0
 	for _, s := range sizes {
 		sum += s
 	}
 
+	// The second result is how many characters the value may have.
 	switch t.op {
 	case opCase, "COALESCE", "NULLIF", "AND", "OR", "NOT":
 		return 20 + 5*Cost(len(t.args)), longest

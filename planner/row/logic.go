@@ -187,7 +187,9 @@ func choose(t *term) *term {
 	return &term{op: opCase, args: arms, typ: t.typ, pos: t.pos}
 }
 
+// coalesce brings COALESCE to its least form.
 func coalesce(t *term) *term {
+	// What stands behind a constant is never reached, and NULL is always passed over.
 	var out []*term
 	for _, a := range t.args {
 		if a.is("COALESCE") && a.typ.OID == t.typ.OID {
@@ -200,6 +202,7 @@ func coalesce(t *term) *term {
 		}
 	}
 
+	// Of two truth values the second of which is a constant, a test of the first says the same.
 	switch {
 	case len(out) == 0:
 		return &term{kind: kNull, typ: t.typ}

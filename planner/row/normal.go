@@ -30,7 +30,7 @@ func normalArgs(t *term) []*term {
 	return args
 }
 
-// filter is a condition, in normal form, of which it only counts whether it is true.
+// filter returns the normal form of a condition that only lets rows through: false and NULL are the same to it.
 func filter(t *term) *term {
 	switch {
 	case t.kind == kNull:

@@ -137,8 +137,8 @@ func plainPattern(t *term) *term {
 	return compare("<>", x, pattern)
 }
 
-// idleCast is what a cast is of where PostgreSQL changes nothing: integers of all widths are one class here, and a name
-// is shorter than a text.
+// idleCast drops a cast by which PostgreSQL changes nothing: integers of all widths are one class here, and a name is
+// shorter than a text.
 func idleCast(t *term) *term {
 	a := t.args[0]
 	if t.typ.Mod >= 0 || a.kind == kNull {

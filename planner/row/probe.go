@@ -82,6 +82,7 @@ func (r *resolver) typed(d Description) error {
 		}
 	}
 
+	// Constants and parameters have the types of the parameters that stood for them.
 	for _, t := range r.leaves {
 		n := t.number
 		if t.kind == kParam {
@@ -92,7 +93,7 @@ func (r *resolver) typed(d Description) error {
 	return nil
 }
 
-// enums makes sure that types of users' are enums; others are of no class, and nothing is computed from them.
+// enums makes sure that types which users have made are enums. Any other has no class, and nothing is computed from it.
 //
 // A parameter has none but the type of a column that the statement reads. PostgreSQL would compute with one of a type
 // of the client's own by the client's casts, and check it by the client's domain, with the reader's rights.

@@ -195,6 +195,8 @@ func (r *resolver) operation(e parser.Expr) (*term, error) {
 			return r.simpleCase(t), nil
 		}
 	}
+
+	// The form gives it no type, so PostgreSQL is asked.
 	if typ == 0 {
 		r.ask(t)
 	}

@@ -31,6 +31,7 @@ func chain(t *term, args []value, whole func(a, b value) value,
 		return value{}, err
 	}
 
+	// Single precision is computed as double precision, and rounded at the end.
 	c := t.class()
 	acc := args[0]
 	for _, b := range args[1:] {

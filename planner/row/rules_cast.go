@@ -125,6 +125,7 @@ func fromText(t *term, v value, refused error) (value, error) {
 		return cast(op("substring", oidText, v.asText().term, constant(oidText, pattern)), plain(oid))
 	}
 
+	// Where a substring is NULL there was no plain form, and the cast of NULL cannot fail.
 	switch c := t.class(); c {
 	case integer:
 		out := value{term: read(formInteger, oidNumeric), sem: integer, max: integerDigits, chars: -1}

@@ -92,6 +92,7 @@ func modest(s string) bool {
 		words = words[:n-1]
 	}
 
+	// All other words come in pairs: a number and its unit.
 	for i := 0; i < len(words); i += 2 {
 		m := intervalPart.FindStringSubmatch(words[i] + " " + words[i+1])
 		if m == nil {
@@ -145,6 +146,7 @@ func field(t *term, args []value) (value, error) {
 	return v, nil
 }
 
+// truncated is the rule of date_trunc.
 func truncated(t *term, args []value) (value, error) {
 	u, x := args[0], args[1]
 	switch c := x.class(); {
@@ -160,6 +162,7 @@ func truncated(t *term, args []value) (value, error) {
 		x = x.as(timestamptz) // as PostgreSQL does
 	}
 
+	// With a zone it takes moments, and so they are made moments of that zone.
 	if len(args) == 3 {
 		x = x.as(timestamptz)
 		if err := zone(t, args[2]); err != nil {

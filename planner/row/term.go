@@ -136,9 +136,9 @@ func (t *term) String() string {
 	return key
 }
 
-// expr makes an expression of the parser's of t: what chooses among values keeps its shape, for those who follow where
-// values come from, as does what has a few values whatever it is of; and so does an equality of two values of one
-// class, of which neither is converted to be compared.
+// expr turns t into an expression of the parser's. What chooses among values keeps its shape, for those who follow
+// where values come from, and so does what has few values whatever its operands are, and an equality of two values of
+// one class that are compared without a conversion.
 func (t *term) expr() parser.Expr {
 	exprs := func(ts []*term) []parser.Expr {
 		out := make([]parser.Expr, len(ts))
@@ -273,6 +273,8 @@ func (w *writer) choice(args []*term) {
 func (w *writer) subquery(t *term) {
 	x, value, on, where := t.semiParts()
 	w.b.WriteByte('(')
+
+	// IN compares a value with those of the subquery; without one it is EXISTS.
 	if x != nil {
 		w.list("", "", " IN (SELECT ", []*term{x})
 		w.write(value)
@@ -280,6 +282,7 @@ func (w *writer) subquery(t *term) {
 		w.b.WriteString("EXISTS (SELECT")
 	}
 
+	// Sources are written as they were joined, since their conditions depend on each other.
 	w.b.WriteString(" FROM ")
 	for i, s := range t.semi.Sources {
 		if i > 0 {
@@ -300,7 +303,8 @@ func (w *writer) subquery(t *term) {
 	w.b.WriteString("))")
 }
 
-// semiParts are the parts of a semi-join by what they are; on is by source.
+// semiParts tells the operands of a semi-join apart: what is looked for and the value that it is compared with, the
+// conditions of LEFT JOIN by source, and WHERE.
 func (t *term) semiParts() (x, value *term, on []*term, where *term) {
 	args := t.args
 	next := func() *term {
@@ -309,6 +313,7 @@ func (t *term) semiParts() (x, value *term, on []*term, where *term) {
 		return a
 	}
 
+	// The operands stand in the order in which they were resolved.
 	if t.semi.X != nil {
 		x, value = next(), next()
 	}

@@ -215,6 +215,7 @@ func (c *Cut) nameTypes(ctx context.Context, q protected.Querier, oids map[int]u
 		return fmt.Errorf("naming the types of a cut: %d of %d", len(rows), len(list))
 	}
 
+	// The rows are ordered by the columns that they are about.
 	for i := range c.columns {
 		if _, ok := oids[i]; ok {
 			c.columns[i].Type = parser.QuoteIdent(rows[0][1].Text) + "." + parser.QuoteIdent(rows[0][2].Text)

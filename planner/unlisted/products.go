@@ -107,6 +107,7 @@ func (x expansion) multiply(left, right []product) (out []product, ok bool) {
 		for _, r := range right {
 			p := both(l, r)
 
+			// Powers above those that are bounded would make more of one column than anything bounds.
 			times := map[string]int{}
 			for _, f := range p.factors {
 				for c := range columnsOf(f) {
@@ -137,6 +138,7 @@ func (x expansion) function(e parser.Func) ([]product, bool) {
 		}
 	}
 
+	// The field or the unit has to be a constant, or what is read would depend on the row.
 	of := e.Args
 	switch {
 	case slices.Contains([]string{"extract", "date_part", "date_trunc"}, e.Name):

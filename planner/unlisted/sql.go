@@ -69,6 +69,7 @@ func (b *bound) groups() string {
 		return strings.Join(list, ", ")
 	}
 
+	// Without grouping sets all keys are one.
 	if b.cut.Sets == nil {
 		all := make([]int, len(b.keys))
 		for i := range all {

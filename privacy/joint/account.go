@@ -36,6 +36,7 @@ type Account struct {
 	first    []int     // component of each release
 	noise    []float64 // of all components
 	rounding float64   // Σ κ²
+	epsilon  float64   // up to which shapes are counted; 0: all is taken for normal
 	version  int
 }
 
@@ -58,6 +59,10 @@ func New(sample Sample, secrets []Secret) (*Account, error) {
 	return a, nil
 }
 
+// CountShapes has the account count what the rows that both tables share are besides normal, for every ε up to that of
+// all releases together. It is for an account without releases.
+func (a *Account) CountShapes(epsilon float64) { a.epsilon = epsilon }
+
 func (a *Account) secret(name string) *moments {
 	for _, s := range a.secrets {
 		if s.Name == name {
@@ -73,6 +78,7 @@ func (a *Account) Components() int { return len(a.noise) }
 // ErrFull says that an account has no room for a release.
 var ErrFull = errors.New("the joint account of this dataset is full")
 
+// check says what of a release does not fit the account.
 func (a *Account) check(r Release) error {
 	switch {
 	case r.Terms == nil || r.Terms.rows != a.rows:
@@ -86,6 +92,7 @@ func (a *Account) check(r Release) error {
 		return fmt.Errorf("a rounding of %g", r.Rounding)
 	}
 
+	// Outside of these bounds the sums of squares would overflow, or lose all their digits.
 	for _, n := range r.Noise {
 		if !(n > 1/largest) || n > largest {
 			return fmt.Errorf("noise of variance %g", n)
@@ -136,6 +143,8 @@ func (a *Account) Trial(r Release) (*Trial, error) {
 		return nil, fmt.Errorf("joint: %w", err)
 	}
 	t := &Trial{account: a, version: a.version, release: r}
+
+	// Every pair of every secret is computed by itself, as many at a time as there are processors.
 	type task struct{ secret, pair int }
 	var tasks []task
 	for i, m := range a.secrets {
@@ -152,7 +161,9 @@ func (a *Account) Trial(r Release) (*Trial, error) {
 		c, err := m.pairs[j].charge(t.of[i].covariances, max(1, processors()/len(tasks)))
 		if err != nil {
 			errs[n] = fmt.Errorf("joint: secret %q: %w", m.Name, err)
+			return
 		}
+		c.kappa = a.skewedKappa(m, m.pairs[j], c, r)
 		t.of[i].charges[j] = c
 	})
 
@@ -182,11 +193,14 @@ func (a *Account) covariances(m *moments, r Release) *covariances {
 		}
 	})
 
+	// So far these are sums over the classes' rows.
 	for c, n := range m.rows {
 		if n > 0 {
 			floats.Scale(1/n, x.mean[c])
 		}
 	}
+
+	// The new components vary together with each other, and with all that are in the account.
 	cross := r.Terms.crossing(m.class, classes)
 	x.corner = newSums(width, width, classes)
 	cross.products(r.Terms, 0, x.corner)
@@ -205,7 +219,7 @@ func (t *Trial) Cost(secret string) Cost {
 		aside, rounding := m.aside+k*k, t.account.rounding+t.release.Rounding*t.release.Rounding
 		var worst Cost
 		for j, c := range t.of[i].charges {
-			worst = worst.max(newCost(c.kappa2, c.least, len(c.scale)+t.account.Components(), aside, rounding,
+			worst = worst.max(newCost(c.kappa, c.least, len(c.scale)+t.account.Components(), aside, rounding,
 				m.pairs[j].bend, c.differences))
 		}
 		return worst
@@ -219,6 +233,7 @@ func (t *Trial) Commit() error {
 	if t.version != a.version {
 		return errors.New("joint: the account has changed since this trial")
 	}
+
 	for i, m := range a.secrets {
 		x := t.of[i].covariances
 		for c := range m.mean {
@@ -232,6 +247,7 @@ func (t *Trial) Commit() error {
 		}
 	}
 
+	// The next release is tried beside these components.
 	a.stack = append(a.stack, t.release.Terms)
 	a.first = append(a.first, len(a.noise))
 	a.noise = append(a.noise, t.release.Noise...)
@@ -257,7 +273,7 @@ func (a *Account) Cost(secret string) Cost {
 	}
 	var worst Cost
 	for _, p := range m.pairs {
-		worst = worst.max(newCost(p.kappa2, p.least, len(a.noise), m.aside, a.rounding, p.bend, p.differences))
+		worst = worst.max(newCost(p.kappa, p.least, len(a.noise), m.aside, a.rounding, p.bend, p.differences))
 	}
 	return worst
 }

@@ -15,6 +15,8 @@ func Concat(terms ...*Terms) (*Terms, error) {
 		if t.rows != out.rows {
 			return nil, fmt.Errorf("terms over %d and over %d rows of a reference", out.rows, t.rows)
 		}
+
+		// The components of each one stand behind those of all before it.
 		for _, g := range t.groups {
 			moved := Group{Cells: g.Cells}
 			for _, c := range g.Columns {
@@ -24,7 +26,6 @@ func Concat(terms ...*Terms) (*Terms, error) {
 				}
 				moved.Columns = append(moved.Columns, Column{At: at, Values: c.Values})
 			}
-
 			out.groups = append(out.groups, moved)
 		}
 		out.width += t.width

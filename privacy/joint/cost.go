@@ -36,13 +36,13 @@ func wrong(size int, least float64) float64 { return 1e-9 + 8*float64(size)*0x1p
 const tolerable = .01
 
 // newCost puts the parts of a pair together, rounded up.
-func newCost(kappa2, least float64, size int, aside, rounding, bend float64, d differences) Cost {
+func newCost(kappa, least float64, size int, aside, rounding, bend float64, d differences) Cost {
 	c := Cost{Bend: bend}
 	if size == 0 {
 		return c
 	}
 	up := 1 + wrong(size, least)
-	k := math.Sqrt(kappa2*up/(1-setAside)) + math.Sqrt(aside/(1-setAside))
+	k := kappa*math.Sqrt(up/(1-setAside)) + math.Sqrt(aside/(1-setAside))
 	c.Kappa2 = k*k + rounding/setAside
 	for end, square := range d.square {
 		sums := d.rows[end]
@@ -84,6 +84,9 @@ func (c Cost) Delta(epsilon float64, laplace []float64, failure float64) (float6
 	if !(c.Kappa2 >= 0 && c.G >= 0 && c.Slope >= 0) {
 		return 1, errors.New("joint: a cost that is negative or not a number")
 	}
+
+	// A share of the noise is set aside for what differs in the covariances. Any share gives a bound: the least is
+	// taken.
 	best := 1.0
 	if c.Kappa2 == 0 && c.G == 0 && floats.Sum(laplace) <= epsilon {
 		best = 0
@@ -120,6 +123,7 @@ func tail(epsilon, kappa2 float64, laplace []float64, total, most float64) float
 		return k + gaussianMoment(s, kappa)
 	}
 
+	// Every s is a bound. The best one is looked for on a coarse grid first, and then around the best of that.
 	best := math.Inf(1)
 	at := 0.0
 	for ln := -8.0; ln <= 20; ln++ {

@@ -29,6 +29,8 @@ func (t *Terms) MarshalBinary() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// Behind the head all is compressed.
 	body := binary.AppendUvarint(nil, uint64(len(t.groups)))
 	for _, g := range t.groups {
 		body = binary.AppendUvarint(body, uint64(len(g.Columns[0].At)))
@@ -45,6 +47,7 @@ func (t *Terms) MarshalBinary() ([]byte, error) {
 				continue
 			}
 
+			// Bytes of the same weight stand together: those of the exponents are much alike.
 			body = append(body, 1)
 			for shift := 56; shift >= 0; shift -= 8 {
 				for r, v := range col.Values {
@@ -131,6 +134,7 @@ func (d *decoder) number(most int) int {
 	return int(v)
 }
 
+// groups reads the groups of terms over so many rows, with so many components.
 func (d *decoder) groups(rows, width int) []Group {
 	var out []Group
 	entries := 0
@@ -142,6 +146,8 @@ func (d *decoder) groups(rows, width int) []Group {
 		if d.err != nil {
 			return nil
 		}
+
+		// A row is in one cell of the group, or in none.
 		g, inside := Group{Cells: make([]int16, rows)}, 0
 		for r := range g.Cells {
 			g.Cells[r] = int16(d.number(cells) - 1)
@@ -165,6 +171,7 @@ func (d *decoder) groups(rows, width int) []Group {
 	return out
 }
 
+// column reads a column of a group. inside is how many rows are in a cell.
 func (d *decoder) column(in []int16, inside, cells, width int) Column {
 	col := Column{At: make([]int, cells)}
 	for c := range col.At {
@@ -179,6 +186,7 @@ func (d *decoder) column(in []int16, inside, cells, width int) Column {
 		return col
 	}
 
+	// The bytes of the same weight stand together, the highest first.
 	col.Values = make([]float64, len(in))
 	i := 0
 	for r, c := range in {

@@ -35,6 +35,8 @@ func (f *factor) forward(vectors [][]float64) {
 			rows[r] = &f.rows[i+min(r, n-1)][0]
 		}
 
+		// Rows and vectors are taken in blocks, so that a row is read once for several vectors. At the end of either
+		// the last one fills the block, and what is computed of it is not used.
 		for j := 0; j < len(vectors); j += abreast {
 			var columns [abreast]*float64
 			for c := range columns {

@@ -16,6 +16,7 @@ type pair struct {
 	scale  []float64 // the roots of S's diagonal
 	white  []float64 // L⁻¹Delta
 	kappa2 float64   // its square
+	kappa  float64   // its length, and what the shape of the rows' sum adds to it
 	least  float64   // a lower bound on the eigenvalues of S in units of scale
 	differences
 }
@@ -33,6 +34,7 @@ type charge struct {
 	scale  []float64
 	white  []float64
 	kappa2 float64
+	kappa  float64
 	least  float64
 	differences
 }
@@ -56,6 +58,8 @@ func (p *pair) charge(x *covariances, goroutines int) (*charge, error) {
 	c := &charge{scale: make([]float64, width), least: p.least, factor: make([][]float64, width)}
 	bound, delta := make([]float64, width), make([]float64, width)
 	data := make([]float64, width*size+width*(width+1)/2)
+
+	// A row of the covariance matrix for each new component, scaled so that its diagonal is 1.
 	for l := range width {
 		n := size + l + 1
 		c.factor[l], data = data[:n:n], data[n:]
@@ -85,6 +89,7 @@ func (p *pair) charge(x *covariances, goroutines int) (*charge, error) {
 		}
 	}
 
+	// What rounding could have done to the factor has to be small beside its least diagonal.
 	if !(wrong(size+width, c.least) <= tolerable) {
 		return nil, errSingular
 	}
@@ -93,6 +98,8 @@ func (p *pair) charge(x *covariances, goroutines int) (*charge, error) {
 		return nil, err
 	}
 	p.differ(x, c, goroutines)
+
+	// κ² is the square of the movement, seen in units of the noise and the randomness of rows together.
 	c.white = whiten(c.factor, p.white, delta)
 	c.kappa2 = p.kappa2
 	for _, v := range c.white {
@@ -145,6 +152,8 @@ func (p *pair) differ(x *covariances, c *charge, goroutines int) {
 		ends = [][]float64{nil}
 	}
 	line := make([]float64, max(size, width))
+
+	// Where rows are drawn with the shares, D is another at either end of the pair.
 	for e, at := range ends {
 		square, rows := 0.0, make([]float64, size+width)
 		grown := p.grow(e, x, c)
@@ -223,5 +232,5 @@ func (p *pair) commit(c *charge) {
 	p.factor.rows = append(p.factor.rows, c.factor...)
 	p.scale = append(p.scale, c.scale...)
 	p.white = append(p.white, c.white...)
-	p.kappa2, p.least, p.differences = c.kappa2, c.least, c.differences
+	p.kappa2, p.kappa, p.least, p.differences = c.kappa2, c.kappa, c.least, c.differences
 }

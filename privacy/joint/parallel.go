@@ -22,6 +22,7 @@ func parallel(n int, work func(i int)) {
 		return
 	}
 
+	// Whoever is done takes the next number.
 	var next atomic.Int64
 	var all sync.WaitGroup
 	var failed atomic.Value

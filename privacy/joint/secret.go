@@ -54,6 +54,8 @@ func newMoments(sample Sample, s Secret) (*moments, error) {
 	if len(s.Pairs) == 0 {
 		return nil, errors.New("no pairs")
 	}
+
+	// A secret is one about shares of classes, or about the mean of a number.
 	classes, shares := sample.Classes[s.Name]
 	number, mean := sample.Numbers[s.Name]
 	if shares == mean {
@@ -69,6 +71,7 @@ func newMoments(sample Sample, s Secret) (*moments, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	m.mean = make([][]float64, len(m.rows))
 	for _, p := range s.Pairs {
 		q, err := m.newPair(p)
@@ -98,6 +101,7 @@ func (m *moments) classes(rows int, of []int16) error {
 	return nil
 }
 
+// numbers takes over the number of each row of the reference, of which the secret is the mean. All rows are one class.
 func (m *moments) numbers(rows int, of []float64) error {
 	if len(of) != rows {
 		return fmt.Errorf("numbers of %d rows, not of %d", len(of), rows)
@@ -110,6 +114,7 @@ func (m *moments) numbers(rows int, of []float64) error {
 		mean += v / float64(rows)
 	}
 
+	// The number is centred, so that its sum of squares is how it varies.
 	m.class, m.rows, m.number = make([]int32, rows), []float64{float64(rows)}, make([]float64, rows)
 	for r, v := range of {
 		m.class[r], m.number[r] = 1, v-mean
@@ -125,6 +130,8 @@ func (m *moments) numbers(rows int, of []float64) error {
 func (m *moments) newPair(p Pair) (*pair, error) {
 	k := len(m.rows)
 	out := &pair{shared: make([]float64, k), moved: make([]float64, k)}
+
+	// A pair of means moves the number, and leaves the class of each row as it is.
 	if m.number != nil {
 		if p.P != nil || p.Q != nil || !(math.Abs(p.Move) <= largest) {
 			return nil, errors.New("a pair of means that has shares, or a movement that is not finite")
@@ -149,6 +156,7 @@ func (m *moments) newPair(p Pair) (*pair, error) {
 		out.moved[c] = m.N * (p.P[c] - p.Q[c])
 	}
 
+	// Shares are of all rows, or of those that the secret is about.
 	const rounding = 1e-12
 	if sumP > 1+rounding || sumQ > 1+rounding || math.Abs(sumP-sumQ) > rounding {
 		return nil, fmt.Errorf("a pair with shares that add up to %g and %g", sumP, sumQ)

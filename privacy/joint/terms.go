@@ -48,6 +48,7 @@ func NewTerms(rows, width int, groups []Group) (*Terms, error) {
 		return nil, fmt.Errorf("terms of %d components: 1 to %d can be", width, MaxComponents)
 	}
 
+	// How large they are is known before anything is copied.
 	t := &Terms{rows: rows, width: width}
 	entries := 0
 	for _, g := range groups {
@@ -78,6 +79,7 @@ func checked(rows, width int, g Group) (Group, error) {
 		}
 	}
 
+	// What the caller does with the group afterwards changes nothing here.
 	out := Group{Cells: append([]int16(nil), g.Cells...)}
 	for _, col := range g.Columns {
 		switch {
@@ -119,6 +121,18 @@ func (t *Terms) Width() int { return t.width }
 
 // Rows is the number of rows of the reference.
 func (t *Terms) Rows() int { return t.rows }
+
+// Combined returns what each row of the reference adds to the sum of the components with these weights.
+func (t *Terms) Combined(weights []float64) []float64 {
+	out := make([]float64, t.rows)
+	t.combine(weights, out)
+	return out
+}
+
+// combine adds it to a number for each row.
+func (t *Terms) combine(weights, out []float64) {
+	t.each(func(row, component int, value float64) { out[row] += weights[component] * value })
+}
 
 // each calls f for every row's part of every component: what is not 0, and once for each group that adds to it.
 func (t *Terms) each(f func(row, component int, value float64)) {

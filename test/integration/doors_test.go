@@ -306,9 +306,8 @@ func everythingIn(name string) string {
 
 // clocks are functions whose value is the time, the session's own state, or the number of transactions so far.
 var clocks = strings.Fields("now clock_timestamp statement_timestamp transaction_timestamp timeofday random " +
-	"gen_random_uuid uuidv4 uuidv7 pg_backend_pid txid_current " +
-	"txid_current_if_assigned txid_current_snapshot pg_current_xact_id pg_current_xact_id_if_assigned " +
-	"pg_current_snapshot pg_export_snapshot " +
+	"gen_random_uuid uuidv4 uuidv7 pg_backend_pid txid_current txid_current_if_assigned txid_current_snapshot " +
+	"pg_current_xact_id pg_current_xact_id_if_assigned pg_current_snapshot pg_export_snapshot " +
 	"pg_stat_get_snapshot_timestamp pg_stat_get_backend_idset inet_client_port lo_create lo_creat lo_unlink " +
 	"pg_relation_filenode pg_relation_filepath pg_my_temp_schema current_timestamp")
 

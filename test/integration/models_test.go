@@ -105,4 +105,12 @@ func TestModelKeysInPsql(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
+
+	// How far from normal the rows' sums are given what is public nobody knows: what counts on it is refused,
+	// uncharged.
+	out, _ = public.psql(t, "\\set VERBOSITY sqlstate\nSET fugu.mechanism = 'optimal-gaussian';\n"+
+		"SELECT count(*) FROM adult WHERE age > 40;\n"+spent)
+	if !strings.Contains(out, "PV004") || !strings.Contains(out, "spent 0.000\n") {
+		t.Errorf("a mechanism that counts the randomness of the rows, beside what is public:\n%s", out)
+	}
 }

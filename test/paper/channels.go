@@ -39,8 +39,8 @@ func releasedSex(ctx context.Context, conn *pgx.Conn) error {
 	laws := channel.Ball{Center: []float64{rarer, 1 - rarer}, Radius: channel.Radius(2, rows, delta)}
 
 	s := newSheet(fmt.Sprintf("Sex, row by row (Grosse et al., VI-C): estimated from m = %d rows, δ = %g. At ε = .3 "+
-		"the paper's "+
-		"β is .0654, b 4.386,\nand what a shown sign tells .0184 nats, .0085 with local differential privacy.", rows,
+		"the paper's β is .0654, b 4.386,\nand what a shown sign tells .0184 nats, .0085 with local differential "+
+		"privacy.", rows,
 		delta),
 		"ε", "β", "Laplace b", "nats: local DP", "Laplace", "optimal")
 	for _, epsilon := range []float64{.1, .2, .3} {
@@ -99,9 +99,8 @@ func transportedHours(ctx context.Context, conn *pgx.Conn) error {
 		}
 	}
 
-	s := newSheet("Hours per week so that both incomes show one law (Kawamoto & Murakami's coupling mechanism): "+
-		"hours that a "+
-		"row moves by on average.", "target", "income at most 50K", "above")
+	s := newSheet("Hours per week so that both incomes show one law (Kawamoto & Murakami's coupling mechanism): hours "+
+		"that a row moves by on average.", "target", "income at most 50K", "above")
 	pooled := laws[2]
 	s.row("all rows' law: 1.57 and 4.75 expected", fmt.Sprintf("%.4f", channel.Distance(values, laws[0], pooled)),
 		fmt.Sprintf("%.4f", channel.Distance(values, laws[1], pooled)))

@@ -115,16 +115,14 @@ func printCounties() error {
 		head  []any
 		rows  [][]any
 	}{
-		{"Cases by head and county in % (Seeman et al., figure 1; their data are not ours: 67 generated counties " +
-			"of the " +
-			"same sizes):\nmedian and quartiles of 100 " +
-			"tables", []any{"ε", "way", "people", "truth", "median", "quartiles",
+		{"Cases by head and county in % (Seeman et al., figure 1; their data are not ours: 67 generated counties of " +
+			"the same " +
+			"sizes):\nmedian and quartiles of 100 tables", []any{"ε", "way", "people", "truth", "median", "quartiles",
 			""}, sheets.rates},
 		{"Relative error of the number of cases in %, over counties and tables (figure 2)", []any{"ε", "way", "median",
 			"9 of 10 below", "99 of 100 below", ""}, sheets.errors},
-		{"How often post-processing makes different tables one, in % (figure 3): no cases, no deaths, as many " +
-			"deaths as " +
-			"cases", []any{"ε", "county", "no cases", "no deaths", "all died", ""}, sheets.merged},
+		{"How often post-processing makes different tables one, in % (figure 3): no cases, no deaths, as many deaths " +
+			"as cases", []any{"ε", "county", "no cases", "no deaths", "all died", ""}, sheets.merged},
 	} {
 		s := newSheet(sheet.title, sheet.head...)
 		for _, row := range sheet.rows {

@@ -97,6 +97,7 @@ func (p pool) classes() setting.Classes {
 		x := mat.NewDense(len(records), len(setting.Statistics), nil)
 		for i, r := range records {
 			x.SetRow(i, r.values)
+			c.Rows[class] = append(c.Rows[class], r.values)
 		}
 		c.Cov[class] = new(mat.SymDense)
 		stat.CovarianceMatrix(c.Cov[class], x, nil)

@@ -2,6 +2,7 @@ package setting
 
 import (
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"fugu/sensitivity"
 )
@@ -26,6 +27,27 @@ func (f Family) Mean(p float64) []float64 { return f.Classes.At(p).Mean }
 
 // Affine implements sensitivity.Family: denominators are the constant number of records.
 func (f Family) Affine() bool { return true }
+
+// Cumulants implements sensitivity.Shaped.
+func (f Family) Cumulants(p float64, w []float64) (third, fourth float64, known bool) {
+	scale := F([]float64{1, 1, 1, 1, 1}, Records)
+	for class, share := range [2]float64{1 - p, p} {
+		rows := f.Classes.Rows[class]
+		if rows == nil {
+			return 0, 0, false
+		}
+		values := make([]float64, len(rows))
+		for i, row := range rows {
+			for k, v := range row {
+				values[i] += w[k] * scale[k] * v
+			}
+		}
+		n, v := share*Records, stat.Moment(2, values, nil)
+		third += n * stat.Moment(3, values, nil)
+		fourth += n * (stat.Moment(4, values, nil) - 3*v*v)
+	}
+	return third, fourth, true
+}
 
 // Covariance implements sensitivity.Family: one block.
 func (f Family) Covariance(p float64) sensitivity.Covariance {

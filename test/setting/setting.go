@@ -26,6 +26,9 @@ type Normal = published.Normal
 type Classes struct {
 	Mean [2][]float64
 	Cov  [2]*mat.SymDense
+	// Rows are the records' values, where they are at hand: the shape of their sums is known then, and F is not taken
+	// for normal.
+	Rows [2][][]float64
 }
 
 // F computes the statistics of a dataset from the sum of its records' values.
@@ -60,11 +63,11 @@ func (c Classes) At(p float64) Normal {
 
 // Income holds the moments of the 45,222 complete records of the Adult census by income >50K.
 var Income = Classes{
-	[2][]float64{
+	Mean: [2][]float64{
 		{36.7494, 9.63077, .408567, .38296, 39.372},
 		{44.0061, 11.5985, .0625446, .148911, 45.6905},
 	},
-	[2]*mat.SymDense{
+	Cov: [2]*mat.SymDense{
 		mat.NewSymDense(5, []float64{
 			183.995, -1.68848, -3.58887, -.15776, 13.7986,
 			-1.68848, 5.85817, .106638, .0964189, 2.40843,

@@ -266,9 +266,9 @@ func (b books) noisy(ctx context.Context, p *policy.Policy) error {
 	}
 	for _, g := range given {
 		if g.Mechanism != ledger.Twin && g.Mechanism != ledger.Ordering {
-			return fmt.Errorf("answers with noise were given about dataset %s: beside a twin they hide less than "+
-				"they claimed, and it beside them; "+
-				"keep answers: noise, or give the dataset another name if its rows are others", p.Dataset)
+			return fmt.Errorf("answers with noise were given about dataset %s: beside a twin they hide less than they "+
+				"claimed, and it beside them; keep answers: noise, or give the dataset another name if its rows are "+
+				"others", p.Dataset)
 		}
 	}
 	return nil

@@ -26,6 +26,7 @@ func (k *Keeper) Build(ctx context.Context, p *policy.Policy, root policy.Table,
 		return r, errors.New("a new draw of a twin needs a reason, for the audit chain")
 	}
 
+	// Where twins stand apart, nothing hides the rows of one that is not to be listed.
 	if k.Target != nil {
 		if err := shown(p, root); err != nil {
 			return r, err
@@ -113,8 +114,7 @@ func amounts(design *twin.Design, counts, noisy, take []int64) (out []drawn, war
 	covered := design.Covers(counts)
 	if !covered {
 		warnings = append(warnings, "the table's own value of a secret is outside the values that the policy "+
-			"protects: "+
-			"nothing is promised about it, and the twin may show it")
+			"protects: nothing is promised about it, and the twin may show it")
 	}
 
 	// A class is told by its noisy count, whatever it has: of that many rows the twin consists.
@@ -162,11 +162,14 @@ func (j *job) write(ctx context.Context, c counts, amounts []drawn) ([]Twin, err
 		return nil, err
 	}
 
+	// A channel may show NULL in a column that has none.
 	f.root.loosenColumns(j.released)
 	twins := make([]Twin, len(f.sources))
 	for i, s := range f.sources {
 		part := .2 + .75*float64(i)/float64(len(f.sources))
 		j.say(part, "writing the twin of "+s.qualified())
+
+		// Each table is laid beside the true ones, where its rows can be read, and only then goes to its place.
 		n, err := f.lay(ctx, j.tx, s, j.keys, j.released)
 		if err != nil {
 			return nil, err

@@ -151,9 +151,9 @@ func TestFamily(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	rich := fmt.Sprint(r.Twins[0].Told[0])
-	const foreign = "fugu_twin.line line_purchase_id_fkey FOREIGN KEY (purchase_id) " +
-		"REFERENCES fugu_twin.purchase(id) ON DELETE CASCADE, " +
-		"fugu_twin.purchase purchase_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES fugu_twin.customer(id)"
+	const foreign = "fugu_twin.line line_purchase_id_fkey FOREIGN KEY (purchase_id) REFERENCES " +
+		"fugu_twin.purchase(id) ON DELETE CASCADE, fugu_twin.purchase purchase_customer_id_fkey FOREIGN KEY " +
+		"(customer_id) REFERENCES fugu_twin.customer(id)"
 	for sql, want := range map[string]string{
 		"SELECT count(*) FROM fugu_twin.customer":                                               "2000",
 		"SELECT count(*) FILTER (WHERE rich) FROM fugu_twin.customer":                           rich,

@@ -135,6 +135,7 @@ func (s *source) checkReference(ctx context.Context, db pgx.Tx, guests []string)
 		names[i] = c.Name
 	}
 
+	// One look answers all of it, so that nothing changes between two questions.
 	err := db.QueryRow(ctx, referenceLooks, quoted(s.Reference), append([]string{}, guests...), s.qualified(),
 		names).Scan(&plain, &own, &readable, &other)
 	switch {

@@ -189,6 +189,7 @@ func (d dumped) createSQL() string {
 	}
 	fmt.Fprintf(&out, "CREATE TABLE %s (%s\n);\n", quoted(d.as), strings.Join(columns, ","))
 
+	// Comments are told like names: they are the owner's words about the table.
 	if d.comment != nil {
 		fmt.Fprintf(&out, "COMMENT ON TABLE %s IS %s;\n", quoted(d.as), parser.QuoteLiteral(*d.comment))
 	}

@@ -279,6 +279,7 @@ func assumptions(root policy.Table, public *twin.Public) []string {
 			"may know", root.Twin.Smallest, of))
 	}
 
+	// What nobody may know is said last, also where it is none.
 	known := "known_rows: who sees the twin knows no row of the table for certain"
 	if n := root.Twin.KnownRows; n > 0 {
 		known = fmt.Sprintf("known_rows: who sees the twin knows at most %d rows of the table for certain", n)
@@ -310,6 +311,7 @@ func secretInWords(s policy.Secret) CertifiedSecret {
 		out.Pairs = append(out.Pairs, sharesInWords(v[0])+" or "+sharesInWords(v[1]))
 	}
 
+	// Between vectors there is no order: how many rows change says how far they are apart.
 	if r := s.Range; r != nil {
 		out.Pairs = append(out.Pairs, fmt.Sprintf("any two with all shares from %g to %g, of which one becomes the "+
 			"other when at most %g of the rows change", r.From, r.To, r.Within))

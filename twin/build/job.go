@@ -275,6 +275,7 @@ func (f *family) shape() string {
 		parts = append(parts, s.qualified(), names, s.primary, s.unique, definitions)
 	}
 
+	// What joins the tables is no part of any one of them.
 	for _, k := range f.foreign {
 		parts = append(parts, k.name, k.own, k.refs, k.more)
 	}

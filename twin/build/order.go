@@ -18,7 +18,8 @@ import (
 // itself, the second half is for what else is drawn of the row.
 //
 // It is a function of the primary key and not of the content, so that a row that is corrected keeps its place. Without
-// a primary key it is of the content and a running number among equal rows, which cannot be told apart anyway.
+// a primary key it is a function of the content and of a running number among equal rows, which cannot be told apart
+// anyway.
 func (s *source) identity() string {
 	if s.countsEqual() {
 		names := make([]string, len(s.columns))

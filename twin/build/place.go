@@ -100,6 +100,7 @@ func (p place) makeSchema(ctx context.Context, s *source, guests []string) error
 		return nil
 	}
 
+	// Guests have to find the twin there by its name.
 	statements := []string{"CREATE SCHEMA " + parser.QuoteIdent(s.Schema)}
 	for _, g := range guests {
 		statements = append(statements, fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO "+
@@ -130,6 +131,7 @@ func (p place) carry(ctx context.Context, from pgx.Tx, s *source, rows int64, gu
 	if err := s.describeAnew(ctx, p.tx); err != nil {
 		return err
 	}
+
 	var theirs []string
 	err := p.tx.QueryRow(ctx, `SELECT array(`+guestTypes+`)`, newName(s), append([]string{}, guests...)).Scan(&theirs)
 	if err != nil {
@@ -140,6 +142,7 @@ func (p place) carry(ctx context.Context, from pgx.Tx, s *source, rows int64, gu
 			"owner", theirs[0])
 	}
 
+	// The rows come through a pipe: one side copies out while the other copies in.
 	names := make([]string, 0, len(s.columns))
 	for _, c := range s.kept() {
 		names = append(names, c.name)
@@ -152,6 +155,7 @@ func (p place) carry(ctx context.Context, from pgx.Tx, s *source, rows int64, gu
 		_ = write.CloseWithError(err)
 		sent <- err
 	}()
+
 	tag, err := p.tx.Conn().PgConn().CopyFrom(ctx, read, "COPY "+table+" FROM STDIN")
 	_ = read.CloseWithError(errors.New("the twins' database takes no more rows")) // who still sends ends
 	switch failed := <-sent; {

@@ -36,6 +36,8 @@ func (s *source) portable(ctx context.Context, db querier) (left []string, err e
 	_, err = pgx.ForEachRow(rows, []any{&kind, &name}, func() error {
 		left = append(left, fmt.Sprintf("%s %s of %s, which uses what its database alone "+
 			"has", kind, parser.QuoteIdent(name), s.qualified()))
+
+		// A check or an index is left out as a whole, of a column only its default.
 		named := func(d definition) bool { return d.name == name }
 		switch kind {
 		case "check":

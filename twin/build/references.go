@@ -42,6 +42,8 @@ func (f *family) checkReferences(ctx context.Context, db pgx.Tx, guests []string
 	if guests == nil {
 		guests = []string{}
 	}
+
+	// The database knows all foreign keys that lead to these tables, or from them.
 	rows, _ := db.Query(ctx, describeReferences, oids, guests)
 	references, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r reference, err error) {
 		return r, row.Scan(&r.name, &r.oid, &r.table, &r.to, &r.columns, &r.seen)
@@ -113,6 +115,7 @@ func (f *family) checkPartners(ctx context.Context, db pgx.Tx, keys map[*source]
 		return fmt.Errorf("looking at foreign keys to ordinary tables: %w", err)
 	}
 
+	// A column that the twin has not, or gets new values in, points at nobody's row.
 	for _, r := range partners {
 		s := f.sources[slices.IndexFunc(f.sources, func(s *source) bool { return s.oid == r.oid })]
 		if hook.TwinPartners || !s.keeps(r.columns) || keys[s].distinct(r.columns) || !s.tells(r.columns) {

@@ -95,6 +95,7 @@ func (s released) thresholds() (t thresholds) {
 		}
 	}
 
+	// The thresholds of all channels follow one another, so that one number finds the output of any row.
 	next := int64(0)
 	for _, matrix := range s.Channels {
 		for _, x := range order {

@@ -42,6 +42,7 @@ func typesSQL(ctx context.Context, db querier, tables []dumped) (out []string, e
 				"not have", parser.QuoteIdent(collated), d.as)
 		}
 
+		// A type that several columns have is made once, in the schema that it needs.
 		rows, _ := db.Query(ctx, columnTypes, d.oid)
 		var of, name, kind, in string
 		var array bool
@@ -62,6 +63,7 @@ func typesSQL(ctx context.Context, db querier, tables []dumped) (out []string, e
 				return fmt.Errorf("column %s has the type %s, which another database does not have: leave the "+
 					"column out (drop)", parser.QuoteIdent(of), name)
 			}
+
 			if sql != "" && !slices.Contains(out, sql) {
 				if make := "CREATE SCHEMA IF NOT EXISTS " + parser.QuoteIdent(in); !slices.Contains(out, make) {
 					out = append(out, make)

@@ -34,6 +34,8 @@ func Subjects(p *policy.Policy, t policy.Table) string {
 				inYAML(subjects.String()), inYAML(parser.QuoteIdent(s.Name))))
 		}
 	}
+
+	// The lines can be copied as they stand.
 	lines := []string{
 		fmt.Sprintf("table %s: a twin draws rows, and the rows of a subject (unit: %s) are to stand or fall together. "+
 			"Give subjects a table of their own, of which each is a row, and link the rows to it. In the database:",

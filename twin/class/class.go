@@ -73,8 +73,9 @@ func isValue(column string, v policy.Value) string {
 	return parser.QuoteIdent(column) + " = " + parser.QuoteLiteral(v.Text)
 }
 
-// Conditions are the classes of a spec by their names, each with the condition that its rows fulfil. There are none if
-// a row does not tell its class by these columns alone: one of the others is needed, or another table.
+// Conditions returns the classes of a spec by their names, each with the condition that its rows fulfil. It returns
+// none if these columns alone do not tell the class of a row, because other columns or another table are needed as
+// well.
 func Conditions(spec twin.Spec, columns []string) ([]parser.Class, error) {
 	classes, err := spec.Classes()
 	if err != nil {
@@ -90,6 +91,7 @@ func Conditions(spec twin.Spec, columns []string) ([]parser.Class, error) {
 			all = append(all, hasOutcome(s, c.Outcomes[i]))
 		}
 
+		// One class that these columns do not tell is enough for none of them to be of use.
 		where := strings.Join(all, " AND ")
 		if alone, err := readsOnly(where, columns); err != nil || !alone {
 			return nil, err
@@ -116,12 +118,8 @@ func hasOutcome(s twin.Secret, outcome int) string {
 
 // readsOnly reports whether a condition reads these columns, by their bare names, and nothing else.
 func readsOnly(condition string, columns []string) (bool, error) {
-	parsed, err := pg.Parse("SELECT (" + condition + ")")
-	if err != nil {
-		return false, fmt.Errorf("reading the condition of a class: %w", err)
-	}
 	alone := true
-	tree.Inspect(parsed.Stmts[0].Stmt, func(m proto.Message) bool {
+	err := inspect(condition, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.ColumnRef:
 			alone = alone && len(x.Fields) == 1 && slices.Contains(columns, x.Fields[0].GetString_().GetSval())
@@ -130,26 +128,31 @@ func readsOnly(condition string, columns []string) (bool, error) {
 		}
 		return alone
 	})
-	return alone, nil
+	return alone && err == nil, err
 }
 
-// Reads reports whether what a row is of which class by reads a column, in doubt that it does: a secret's condition, or
-// what is public. See Mentions.
+// inspect walks the tree of a condition, for as long as visit returns true.
+func inspect(condition string, visit func(proto.Message) bool) error {
+	parsed, err := pg.Parse("SELECT (" + condition + ")")
+	if err != nil {
+		return fmt.Errorf("reading the condition of a class: %w", err)
+	}
+	tree.Inspect(parsed.Stmts[0].Stmt, visit)
+	return nil
+}
+
+// Reads reports whether the class of a row depends on a column, by a secret's condition or by what is public. In doubt
+// it says yes, as Mentions does.
 func Reads(spec twin.Spec, table, column string) (bool, error) {
 	return Mentions(Of(spec), table, column)
 }
 
-// Mentions reports whether a condition on a table reads one of the columns, in doubt that it does: every mention of a
-// name is taken for the column's, wherever it stands, and one of the table's own for all of its columns. An error means
-// that it is no condition.
+// Mentions reports whether a condition on a table reads one of the columns. In doubt it says yes: a column's name is
+// taken for the column wherever it stands, and the table's name for all of its columns. An error means that the text is
+// no condition.
 func Mentions(condition, table string, columns ...string) (bool, error) {
-	parsed, err := pg.Parse("SELECT (" + condition + ")")
-	if err != nil {
-		return false, fmt.Errorf("reading the condition of a class: %w", err)
-	}
-
 	reads := false
-	tree.Inspect(parsed.Stmts[0].Stmt, func(m proto.Message) bool {
+	err := inspect(condition, func(m proto.Message) bool {
 		var names []*pg.Node
 		switch x := m.(type) {
 		case *pg.ColumnRef:
@@ -161,10 +164,11 @@ func Mentions(condition, table string, columns ...string) (bool, error) {
 			reads = true
 		}
 
+		// Any name may be the column's: what is not known is taken for yes.
 		for _, n := range names {
 			reads = reads || slices.Contains(columns, n.GetString_().GetSval())
 		}
 		return !reads
 	})
-	return reads, nil
+	return reads, err
 }

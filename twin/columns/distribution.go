@@ -41,6 +41,7 @@ func (l Law) Distribution() (*Distribution, error) {
 		return nil, fmt.Errorf("column %s: %w", l.Column, err)
 	}
 
+	// How far two rows of the channel are apart bounds how far any two laws of the column come to be.
 	d := &Distribution{Delta: c.Apart(channel.Beyond(l.Obfuscate.Epsilon)),
 		TotalVariation: c.Apart(channel.TotalVariation)}
 	d.Epsilon, d.KL = finite(c.Epsilon(0)), finite(c.Apart(channel.KL))

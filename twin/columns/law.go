@@ -64,6 +64,7 @@ func New(c policy.Column, counts []Count) (Law, error) {
 			"or show a coarser one", len(counts), most)
 	}
 
+	// In one order a law is the same law, however the reference was read.
 	if err := inOrder(counts, c.Transport != nil); err != nil {
 		return law, err
 	}
@@ -94,6 +95,7 @@ func inOrder(counts []Count, numbers bool) error {
 		number[n.Value.Text] = x
 	}
 
+	// Equal numbers that are written differently are in the order of their texts.
 	slices.SortFunc(counts, func(a, b Count) int {
 		switch {
 		case a.Value.IsNull != b.Value.IsNull:
@@ -151,6 +153,7 @@ func (l *Law) transport(counts []Count) error {
 			rows += n.Rows[outcome]
 		}
 
+		// Without rows of the outcome there is no law of its own that could be moved to the common one.
 		var shown channel.Channel
 		if rows == 0 {
 			matrix := make([][]float64, len(target))

@@ -47,7 +47,10 @@ func Of(p *policy.Policy, table policy.QualifiedName) (*twin.Public, error) {
 		if !ours {
 			continue
 		}
+
+		// What is known of other tables, or only of how many rows there are, says nothing here.
 		about, cells, err := read(p, pub)
+
 		if err == nil && about == table && len(cells.Columns) > 0 {
 			if out != nil {
 				err = errors.New("two tables of counts are known, and not how they go together: write one by all of " +
@@ -153,6 +156,7 @@ func read(p *policy.Policy, pub policy.Public) (table policy.QualifiedName, cell
 		}
 	}
 
+	// Counts that do not add up to the table's rows would be about other rows.
 	if total := cells.Rows(); total != t.Rows {
 		return table, nil, fmt.Errorf("it has %d rows in all, and the table %d: %s", total, t.Rows, form)
 	}

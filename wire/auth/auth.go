@@ -108,6 +108,7 @@ func (c *Certificates) Authenticate(ctx context.Context, l Client, user string) 
 		return nil
 	}
 
+	// The certificate has to be this user's, by its own name or by the map of names.
 	name := commonName(channel.Peer)
 	known := true
 	if users := *c.users.Load(); users != nil {

@@ -155,6 +155,7 @@ func firstMessage(c Client, offer []string) (mechanism string, first []byte, err
 		return "", nil, err
 	}
 
+	// What the client has chosen has to be among the offers.
 	mechanism, first, err = initialResponse(body)
 	switch {
 	case err != nil:

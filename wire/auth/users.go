@@ -119,6 +119,7 @@ func verifier(s string) (scram.StoredCredentials, error) {
 		return c, errors.New("the number of iterations must be from 4096 to 10000000")
 	}
 
+	// An error of any part is the error of the whole, and does not say which.
 	decode := func(text string, size int) []byte {
 		b, e := base64.StdEncoding.Strict().DecodeString(text)
 		if e != nil || size > 0 && len(b) != size || len(b) == 0 {

@@ -22,6 +22,7 @@ func main() {
 		log.Fatal(err)
 	}
 
+	// The sums come first, and then what could be better, by name.
 	fmt.Printf("packages  %d\nproduct %v\ntests   %v\n", shape.Packages, shape.Product, shape.Tests)
 	fmt.Printf("docs    %v\n\n", shape.Docs)
 	fmt.Println("the largest set of files in a package of which each needs all the others:")
