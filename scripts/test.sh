@@ -80,7 +80,8 @@ rest=$(go list "${hooks[@]}" ./... | grep -vxF "$raced"$'\n'"$apart"$'\n'"$first
 concurrent() {
   local files='{{range .GoFiles}}{{$.Dir}}/{{.}} {{end}}'
   # Tests and their harnesses start goroutines for programs that run beside them, and share nothing with those.
-  ! grep -nE '^\s*go [a-z(]|\.Go\(func' $(go list "${hooks[@]}" -f "$files" $first $rest | tr ' ' '\n' | grep -v "^$PWD/test/")
+  ! grep -nE '^\s*go [a-z(]|\.Go\(func' \
+    $(go list "${hooks[@]}" -f "$files" $first $rest | tr ' ' '\n' | grep -v "^$PWD/test/")
 }
 alone() {
   concurrent || { echo 'starts a goroutine, and is not under the race detector' && return 1; }
@@ -118,8 +119,8 @@ patient() {
   [ -z "$misplaced" ] || { printf 'not where it is looked for:\n%s\n' "$misplaced" && return 1; }
   tested "${hooks[@]}" -p $at_a_time "$@" -run "^($(patients $marked))\$" $(dirname $marked | sort -u)
 }
-# The detector also checks each conversion of a pointer: of protobuf, which reads every tree of the parser and is nobody's
-# code here, that alone is an eighth of all the processor time.
+# The detector also checks each conversion of a pointer: of protobuf, which reads every tree of the parser and is
+# nobody's code here, that alone is an eighth of all the processor time.
 race=(-race -gcflags=std=-l '-gcflags=google.golang.org/protobuf/...=-l -d=checkptr=0' "${hooks[@]}")
 detected() {
   local status=0

@@ -59,8 +59,8 @@ func variable(name string) string {
 	return os.Getenv("OTEL_EXPORTER_OTLP_" + name)
 }
 
-// parseHeaders reads headers as OpenTelemetry writes them: name=value, separated by commas, with values that are encoded
-// as in a URL. What is wrong is not shown, as it may be a secret.
+// parseHeaders reads headers as OpenTelemetry writes them: name=value, separated by commas, with values that are
+// encoded as in a URL. What is wrong is not shown, as it may be a secret.
 func parseHeaders(text string) (http.Header, error) {
 	headers := http.Header{}
 	for part := range strings.SplitSeq(text, ",") {
