@@ -220,6 +220,28 @@ func TestCertificatesHoldForTheExactLaw(t *testing.T) {
 	}
 }
 
+// What hides a secret by its noise alone needs no shape: the exact law of such releases is far within δ.
+func TestNoiseAloneHoldsForTheExactLaw(t *testing.T) {
+	const delta = .001
+	for name, rows := range censusValues(t) {
+		if name == "never_married+2*female" {
+			continue
+		}
+		s := sumOfRows{n: 100, of: rows, span: sensitivity.Span{From: .45, To: .55, Within: .1}, normal: true}
+		for _, epsilon := range []float64{.2, 1, 2, 5} {
+			made, err := Calibrate(context.Background(), ExpmGaussian, s.request(epsilon, delta))
+			if err != nil {
+				t.Fatalf("%s, ε = %g: %v", name, epsilon, err)
+			}
+			got, said := exactDelta(s.law(.55), s.law(.45), made.SD[0], epsilon), made.Certificates[0].Delta
+			t.Logf("%-15s ε = %g: δ %.6f, the certificate says %.6f", name, epsilon, got, said)
+			if got > delta {
+				t.Errorf("%s, ε = %g: δ is %.6f", name, epsilon, got)
+			}
+		}
+	}
+}
+
 // Laws that are exactly known, of few rows and of skewed ones: κ + Skew is enough for each of them, and κ alone is for
 // none but those that are symmetric.
 func TestSkewIsEnough(t *testing.T) {

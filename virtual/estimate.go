@@ -15,7 +15,7 @@ func Estimate(e answer.Estimated) (rows [][]planner.Value) {
 		case c.Public:
 			basis = "public"
 		case e.Prior:
-			basis = "answers and reference"
+			basis = "answers and a model"
 		}
 		rows = append(rows, []planner.Value{integer(e.Answer.ID), text(c.Column), text(c.GroupKey), text(c.Value),
 			float(c.SD), float(c.Lower), float(c.Upper), text(basis), integer(int64(len(e.From)))})

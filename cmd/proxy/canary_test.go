@@ -65,6 +65,12 @@ func (c *child) pageBy(t *testing.T, client *http.Client, scheme, path, token st
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
+	return fetch(t, client, r)
+}
+
+// fetch sends a request, and returns what comes back.
+func fetch(t *testing.T, client *http.Client, r *http.Request) (status int, text string) {
+	t.Helper()
 	response, err := client.Do(r)
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ SELECT 'means ' || string_agg(round(a::numeric, 1)::text, ' ' ORDER BY education
 	if err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"before: 0\n", "law 16|t\n", "basis avg(age)|16|answers and reference|t\n",
+	for _, want := range []string{"before: 0\n", "law 16|t\n", "basis avg(age)|16|answers and a model|t\n",
 		"sum of variances true\n",
 		"NOTICE:  fugu: the values are estimates by a model, from what was released and the " +
 			"reference", `ERROR:  invalid value for parameter "fugu.answer": "guess"`} {
@@ -202,7 +202,7 @@ func TestEveryAnswerHasEstimates(t *testing.T) {
 			continue
 		}
 		t.Logf("%s: %d of %d values, from %s, %d parts of noise", sql, finite, told, from, parts)
-		if strings.Contains(sql, "percentile_cont") && !strings.HasPrefix(from, "answers and reference") {
+		if strings.Contains(sql, "percentile_cont") && !strings.HasPrefix(from, "answers and a model") {
 			t.Errorf("%s: the count beside a percentile is from %s", sql, from)
 		}
 		if estimated != told || finite != told || parts == 0 && from != "public 0" {

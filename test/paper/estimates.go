@@ -40,8 +40,39 @@ func estimates(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn,
 		"reference's .25:\neach the census' rows of either class, drawn with replacement; %d answers of each",
 		len(shares), answers/len(shares))
 	err := compareAll(ctx, cluster, truth, anyShare, onlyIncome, shares, answers/len(shares))
+	if err := errors.Join(err, run(ctx, truth, []string{"DELETE FROM adult", "INSERT INTO adult TABLE adult_whole",
+		"DROP TABLE adult_whole"})); err != nil {
+		return err
+	}
+	return divided(ctx, cluster, truth, answers)
+}
+
+// divisions is how many divisions of the census into reference and table estimates are compared over.
+const divisions = 10
+
+// divided compares over divisions of the census into reference and table by a hash. Errors of one reference and one
+// table are the same in all answers: how many intervals hold is to be seen over many of them.
+func divided(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn, answers int) error {
+	if err := run(ctx, truth, []string{"CREATE TABLE adult_whole AS TABLE adult",
+		"CREATE TABLE reference_whole AS TABLE adult_reference",
+		"CREATE TABLE adult_all AS TABLE adult UNION ALL TABLE adult_reference"}); err != nil {
+		return err
+	}
+	var tables [][]string
+	for i := range divisions {
+		numbered := fmt.Sprintf(`WITH numbered AS (SELECT a AS of, row_number() OVER (
+				ORDER BY md5(a.ctid::text || ' of %d') COLLATE "C") AS n FROM adult_all AS a),
+			known AS (SELECT count(*) AS n FROM reference_whole)`, i)
+		tables = append(tables, []string{"DELETE FROM adult", "DELETE FROM adult_reference",
+			numbered + "INSERT INTO adult_reference SELECT (of).* FROM numbered, known WHERE numbered.n <= known.n",
+			numbered + "INSERT INTO adult SELECT (of).* FROM numbered, known WHERE numbered.n > known.n"})
+	}
+	title := fmt.Sprintf("The same of %d divisions of the census into reference and table, income alone; %d answers "+
+		"of each", divisions, max(1, answers/divisions))
+	err := compareAll(ctx, cluster, truth, title, onlyIncome, tables, max(1, answers/divisions))
 	return errors.Join(err, run(ctx, truth, []string{"DELETE FROM adult", "INSERT INTO adult TABLE adult_whole",
-		"DROP TABLE adult_whole"}))
+		"DELETE FROM adult_reference", "INSERT INTO adult_reference TABLE reference_whole",
+		"DROP TABLE adult_whole, reference_whole, adult_all"}))
 }
 
 // withShare are statements by which that percentage of the table's rows has a high income. They are drawn by a hash.

@@ -32,12 +32,13 @@ func main() {
 	rowByRow := flag.Bool("channels", false, "columns that are released row by row alone")
 	twin := flag.Bool("twins", false, "what twins tell alone")
 	public := flag.Bool("partial", false, "partially private data alone: what is public, and estimates")
+	shapes := flag.Bool("shapes", false, "what the normal law misses alone, and mechanisms that count on it")
 	misled := flag.Bool("estimation", false, "what the reference may be off by alone")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	alone := map[string]bool{"dashboard": *dashboard, "channels": *rowByRow, "twins": *twin, "partial": *public,
-		"estimation": *misled}
+		"estimation": *misled, "shapes": *shapes}
 	if err := paper(ctx, *out, *data, *repetitions, alone); err != nil {
 		fmt.Fprintln(os.Stderr, "paper:", err)
 		os.Exit(1)
@@ -75,6 +76,10 @@ func paper(ctx context.Context, out, file string, repetitions int, alone map[str
 	data, err := readCensus(ctx, conn)
 	if err != nil {
 		return err
+	}
+	if alone["shapes"] {
+		return errors.Join(printFigure5(data), printTable2(divide(data.testing, secrets[0]),
+			divide(data.modelling, secrets[0])))
 	}
 	from := "the Adult census"
 	if file == "" {
