@@ -63,7 +63,7 @@ func Stands(ctx context.Context, l ledger.Ledger, p *policy.Policy) (ledger.Stan
 // Current refuses a policy that speaks of other data than the ledger.
 func Current(p *policy.Policy, s ledger.Standing) error {
 	if want := p.Epoch.Label; want != "" && want != s.Label {
-		return sqlstate.New(sqlstate.CannotConnectNow, "the policy of dataset %q is of epoch %q, which is not that "+
+		return sqlstate.New(sqlstate.CannotConnectNow, "the policy of dataset %q is for epoch %q, which is not that "+
 			"of its data", p.Dataset, want).
 			WithHint("Fugu has to read the policy again.")
 	}

@@ -45,7 +45,7 @@ func (q *Question) Estimable(ctx context.Context) error {
 
 func estimable(m *quote.Quote) error {
 	if m.Width > estimate.MaxSize {
-		return sqlstate.New(sqlstate.ProgramLimitExceeded, "estimates are of %d values at most, and the statement "+
+		return sqlstate.New(sqlstate.ProgramLimitExceeded, "estimates take %d values at most, and the statement "+
 			"asks for %d", estimate.MaxSize, m.Width).
 			WithHint("Group by fewer columns; or RESET fugu.answer.")
 	}

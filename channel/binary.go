@@ -13,7 +13,7 @@ func Binary(epsilon float64, laws Ball) (Channel, error) {
 		return Channel{}, fmt.Errorf("channel: %w", err)
 	}
 	if len(laws.Center) != 2 {
-		return Channel{}, fmt.Errorf("channel: %d values, and the binary channel is of two", len(laws.Center))
+		return Channel{}, fmt.Errorf("channel: %d values, and the binary channel takes two", len(laws.Center))
 	}
 	p, half := max(laws.Center[0], laws.Center[1]), laws.Radius/2
 	switch {

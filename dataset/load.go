@@ -28,7 +28,7 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 	s.watch("fugu")
 	for _, p := range policies {
 		if p.Database != policies[0].Database {
-			return nil, fmt.Errorf("the policies of %s and %s are of different databases",
+			return nil, fmt.Errorf("the policies of %s and %s are for different databases",
 				policies[0].Dataset, p.Dataset)
 		}
 		if err := s.loadPolicy(ctx, p, reader); err != nil {

@@ -101,7 +101,7 @@ const (
 )
 
 // ErrSize is of a problem that is too large.
-var ErrSize = fmt.Errorf("estimates are of %d statistics and %d released values at most", MaxSize, MaxValues)
+var ErrSize = fmt.Errorf("estimates take %d statistics and %d released values at most", MaxSize, MaxValues)
 
 // errShape is of a problem whose parts do not fit together.
 var errShape = errors.New("estimates: lists of different lengths, or numbers that are not finite")

@@ -83,7 +83,7 @@ func (c Class) line() string {
 	list := func(of []string) string { return strings.Join(of, ", ") }
 	noise := ""
 	if c.ToldError == nil {
-		noise = ", without the noise on the secret, of which a new fugu twin build will say more"
+		noise = ", without the noise on the secret, which a twin that is built anew will tell"
 	}
 	return fmt.Sprintf("    Rows where %s: told as %s, of which %s were drawn; a count of %s of them is off by %s "+
 		"(sd)%s; drawing alone moves it by %s", c.Class, c.Told, c.Taken, list(sizes), list(both), noise, list(drawing))

@@ -144,7 +144,7 @@ func (in *importing) read(ctx context.Context) (exportEnd, error) {
 		if line.End == nil {
 			t, known := in.tables[line.Table]
 			if !known {
-				return exportEnd{}, fmt.Errorf("row %d of the export is of no table", n+1)
+				return exportEnd{}, fmt.Errorf("row %d of the export belongs to no table", n+1)
 			}
 			if err := in.row(ctx, t, line.Row); err != nil {
 				return exportEnd{}, fmt.Errorf("row %d of the export: %w", n+1, err)
@@ -205,7 +205,7 @@ func (t table) decode(row []any) ([]any, error) {
 		case c.kind == octets && isText:
 			out[i], err = base64.StdEncoding.DecodeString(chars)
 		default:
-			err = errors.New("it is of another type")
+			err = errors.New("it has another type")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("column %s cannot be read", c.name)

@@ -102,7 +102,7 @@ func (b *Bound) undeclared(e parser.Expr, k Key) error {
 	// Each reason is told in the words of what the client wrote: mode() speaks of public values, and a key of groups.
 	if col == nil && k.mode {
 		return sqlstate.New(sqlstate.NotAnswerable,
-			"mode is answered of public values, and those of %s are not known", k.Label).
+			"mode() is answered for public values, and those of %s are not known", k.Label).
 			WithHint("%s", b.Table.Groupable()).At(k.position)
 	}
 	if col == nil {
@@ -116,7 +116,7 @@ func (b *Bound) undeclared(e parser.Expr, k Key) error {
 	}
 	if k.mode {
 		return sqlstate.New(sqlstate.NotAnswerable,
-			"mode is answered of public values, and the policy declares none for column %s of %s", col.Name, t).
+			"mode() is answered for public values, and the policy declares none for column %s of %s", col.Name, t).
 			WithHint("The owner of the policy can declare them, under group_by: a list, a range, or reference. %s",
 				t.Groupable()).
 			At(k.position)

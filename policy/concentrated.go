@@ -26,7 +26,7 @@ func (p *Policy) concentrated(f strictyaml.Fields, l *Law, size int) {
 	section := f.Get("concentrated")
 	p.inPlaceOfTranslation(section, "concentrated takes", "concentrated is")
 	if len(l.Values) > maxSampleValues {
-		section.Bad("declare fewer values", "%s is of %d values, of at most %d", section.Path, len(l.Values),
+		section.Bad("declare fewer values", "%s has %d values, of at most %d", section.Path, len(l.Values),
 			maxSampleValues)
 	}
 

@@ -98,7 +98,7 @@ func (p *Policy) estimates(v *strictyaml.Value) {
 	p.Estimates = Estimates(word)
 	if len(p.Tables) > 0 && !slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Answers == ByAnswerNoise }) {
 		v.Bad("leave the section out: what a twin tells has no noise of its own",
-			"estimates are of noisy answers, and every table has a twin")
+			"estimates are made from noisy answers, and every table has a twin")
 	}
 	if p.Estimates == ReferenceEstimates && len(p.Tables) > 0 && !slices.ContainsFunc(p.Tables,
 		func(t Table) bool { return t.Answers == ByAnswerNoise && t.Reference != (QualifiedName{}) }) {

@@ -62,7 +62,7 @@ func (w *Workload) settle(_ context.Context, s *Statement) error {
 		s.Dataset, w.policies[p.Dataset] = p.Dataset, p
 	}
 	if s.Unknown == "" && s.Twin == nil {
-		s.Unknown = "a twin answers it; how well, no model of it says"
+		s.Unknown = "a twin answers it; no model says how well"
 	}
 	return nil
 }

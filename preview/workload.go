@@ -251,5 +251,5 @@ func (w *Workload) twinOf(q *answer.Question, epsilon privacy.Epsilon) twinOf {
 			return w.twins[key]
 		}
 	}
-	return twinOf{err: errors.New("it is asked of several tables at once")}
+	return twinOf{err: errors.New("it asks several tables at once")}
 }

@@ -106,7 +106,7 @@ func (r *Request) cover(c *planner.Bound, moments *model.Moments) error {
 	}
 	if sampled(c) {
 		return sqlstate.New(sqlstate.ModelUnfit, "percentiles and distinct values rest on more of the reference than "+
-			"means of classes, of which alone the policy promises how far they may be off").
+			"means of classes, and the policy promises only how far these may be off").
 			WithHint("Ask for counts, sums and averages; or the owner of the policy can leave out " +
 				"privacy.estimation.delta.")
 	}

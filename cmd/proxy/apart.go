@@ -17,7 +17,7 @@ import (
 	"fugu/upstream"
 )
 
-// errApart is what commands say that are about answers with noise, where there are none.
+// errApart is what commands about answers with noise say if all tables are answered from twins.
 var errApart = errors.New("upstream.twins is set: all tables are answered from twins, which nothing has to be " +
 	"prepared for, and whose price fugu twin preview says")
 

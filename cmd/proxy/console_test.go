@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -31,16 +30,7 @@ func (c *child) send(t *testing.T, client *http.Client, path string, header http
 	for name, values := range header {
 		r.Header[name] = values
 	}
-	response, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(body)
+	return fetch(t, client, r)
 }
 
 // bearer is a header that has the token.

@@ -41,16 +41,11 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	statements = append(statements, more...)
 
-	h, err := open(ctx, path)
+	h, err := openNoisy(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer h.close()
-	if len(h.policies) == 0 {
-		return errNoPolicy
-	} else if h.twinsApart() {
-		return errApart
-	}
 
 	reports, err := h.fitAll(ctx, statements, stderr)
 	if err != nil {

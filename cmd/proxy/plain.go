@@ -16,6 +16,24 @@ import (
 // errNoPolicy is what commands say that have nothing to do without one.
 var errNoPolicy = errors.New("there is no policy: nothing is protected, so there is nothing to answer with noise")
 
+// openNoisy opens the house for a command about answers with noise, unless there can be none.
+func openNoisy(ctx context.Context, path string) (*house, error) {
+	h, err := open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(h.policies) == 0:
+		err = errNoPolicy
+	case h.twinsApart():
+		err = errApart
+	default:
+		return h, nil
+	}
+	h.close()
+	return nil, err
+}
+
 // plain completes a house without policies, in which every statement is relayed as it is. It needs no reader and no
 // ledger, and any guest will do; that nothing is protected is said as a warning.
 func (h *house) plain(ctx context.Context) error {

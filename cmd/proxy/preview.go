@@ -52,16 +52,11 @@ func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	}
 
 	// A preview sees what earlier answers bring to the next one, so that it reads the ledger, and writes nothing.
-	h, err := open(ctx, path)
+	h, err := openNoisy(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer h.close()
-	if len(h.policies) == 0 {
-		return errNoPolicy
-	} else if h.twinsApart() {
-		return errApart
-	}
 	if err := h.openLedger(ctx, false); err != nil {
 		return err
 	}

@@ -96,9 +96,9 @@ func Open(path string) (*Artifact, error) {
 func (h Header) Fits(now Header) error {
 	switch {
 	case h.Format != format || h.Version != version:
-		return fmt.Errorf("it is of version %d of the format, and this is %d", h.Version, version)
+		return fmt.Errorf("it has version %d of the format, and this is %d", h.Version, version)
 	case h.Dataset != now.Dataset:
-		return fmt.Errorf("it is of dataset %s", h.Dataset)
+		return fmt.Errorf("it belongs to dataset %s", h.Dataset)
 	case h.Policy != now.Policy:
 		return errors.New("the policy has changed since")
 	case !slices.Equal(h.References, now.References):

@@ -17,7 +17,7 @@ type normalRule struct {
 
 // normalRules are tried in this order: the first that fits is the only one.
 var normalRules = []normalRule{
-	{"NullOperand", "an operation on NULL that is NULL whatever else it is of is NULL", nil, nullOperand},
+	{"NullOperand", "an operation on NULL is NULL, if it is so whatever its other operands are", nil, nullOperand},
 	{"Junction", "AND and OR are flat and in order, each part once; equalities of one value with constants are one IN",
 		[]string{"AND", "OR"}, func(t *term) *term { return logic(t.op, t.args) }},
 	{"Negation", "NOT moves to the comparisons, which have opposites",

@@ -27,7 +27,7 @@ func (x expansion) contributions(a parser.Aggregate) (args []parser.Expr, counte
 				WithHint("Take a percentile of a column: %s(0.5) WITHIN GROUP (ORDER BY x).", a.Func).At(a.Position)
 		case !ok:
 			return nil, nil, sqlstate.New(sqlstate.NotAnswerable,
-				"%s of rows that are not listed is of sums and products of columns: anything else can choose "+
+				"%s of rows that are not listed takes sums and products of columns: anything else can choose "+
 					"single rows", a.Func).
 				WithHint("Write a condition as a filter, whose rows are counted: %s(x) FILTER (WHERE ...). GROUP BY "+
 					"what has to be computed of a row otherwise, and go on above.", a.Func).At(a.Position)

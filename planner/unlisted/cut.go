@@ -128,7 +128,7 @@ func noSubquery(e parser.Expr) (err error) {
 	parser.Walk(e, func(e parser.Expr) {
 		if s, ok := e.(parser.Semi); ok && err == nil {
 			err = sqlstate.New(sqlstate.NotAnswerable,
-				"%s cannot be asked of rows of a twin that are not listed", s.Sources[0].Table).
+				"%s cannot be asked about rows of a twin that are not listed", s.Sources[0].Table).
 				WithHint("Group the twin by the column, and compare above: SELECT ... FROM " +
 					"(SELECT x, count(*) ... GROUP BY x) t WHERE x IN (...).").
 				At(s.Sources[0].Position)

@@ -101,7 +101,7 @@ func (s *source) checkShown(name string, keys fresh) error {
 	case key:
 		return errors.New("it is a key that the twin counts anew, or that a link leads to: it shows nothing of its own")
 	case c.base == "":
-		return errors.New("it is of a type that is not PostgreSQL's own, whose code would run: drop it")
+		return errors.New("its type is not PostgreSQL's own, and the type's code would run: drop it")
 	}
 	for _, other := range s.kept() {
 		for from, to := range map[*column]*column{&c: &other, &other: &c} {

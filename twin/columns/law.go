@@ -60,7 +60,7 @@ func New(c policy.Column, counts []Count) (Law, error) {
 		most = mostTransported
 	}
 	if len(counts) > most {
-		return law, fmt.Errorf("the reference has %d values of it, and a channel is of %d at most: drop the column, "+
+		return law, fmt.Errorf("the reference has %d values of it, and a channel takes %d at most: drop the column, "+
 			"or show a coarser one", len(counts), most)
 	}
 
@@ -187,7 +187,7 @@ func (l Law) Check() error {
 
 	for _, matrix := range l.Channels {
 		if len(matrix) != len(l.Values) {
-			return fmt.Errorf("a channel of %d values, of which there are %d", len(matrix), len(l.Values))
+			return fmt.Errorf("a channel of %d values, and not of %d", len(matrix), len(l.Values))
 		}
 		for _, row := range matrix {
 			// A draw picks a whole number below channel.Whole, so the weights have to fill it exactly.
