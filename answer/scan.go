@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"fugu/account"
 	"fugu/explain"
 	"fugu/internal/hook"
 	"fugu/internal/trace"
 	"fugu/ledger"
+	"fugu/mechanism"
 	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/upstream"
@@ -18,21 +18,21 @@ import (
 
 // scan reads protected rows for a question that has been charged, and stores what comes of it. Each scan tells a little
 // by the time that it takes, so there is no second one for the same charge. A question is scanned by one client at a
-// time. If the scan ends without an answer, because the client cancels or the database gives up, the question is
-// charged anew when it is asked again. Only if the proxy itself ended amid the scan, which no client can bring about,
-// is the question scanned again at no charge.
+// time, of all proxies that share the ledger. If the scan ends without an answer, because the client cancels or the
+// database gives up, the question is charged anew when it is asked again. Only if the proxy itself ended amid the scan,
+// which no client can bring about, is the question scanned again at no charge.
 func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	m *quote.Quote) (_ ledger.Answer, done bool, err error) {
-	leave, wait := q.desk.scanning.enter(q.Key)
-	if leave == nil {
-		select {
-		case <-wait:
-			return ledger.Answer{}, false, nil
-		case <-ctx.Done():
-			return ledger.Answer{}, false, sqlstate.Canceled(ctx.Err())
-		}
+	release, err := q.desk.Ledger.Claim(ctx, q.Key)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ledger.Answer{}, false, sqlstate.Canceled(ctx.Err())
+	case err != nil:
+		return ledger.Answer{}, false, account.Error(err)
+	case release == nil:
+		return ledger.Answer{}, false, nil
 	}
-	defer leave()
+	defer release()
 
 	// Another may have answered, or given up, since this one looked.
 	now, ok, err := q.desk.Ledger.Find(ctx, q.Key, q.Scopes()...)
@@ -54,11 +54,7 @@ func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	_, span := trace.Begin(ctx, trace.Scan)
 	span.Tell(trace.Facts{Mechanism: c.Mechanism})
 	hook.Point("before the statistics")
-	reading := startReading(ctx)
 	out, err := q.read(ctx, m)
-	if late := q.wait(ctx, reading, err == nil || sqlstate.Is(err, sqlstate.StatisticsFailed)); late != nil {
-		err = late // whatever was read: a client that has left learns nothing of it, not even later
-	}
 	span.End(&err)
 	if err != nil {
 		return q.scanFailed(ctx, c, a, m, err)
@@ -73,14 +69,39 @@ type outcome struct {
 	cells []ledger.Cell
 }
 
-// read asks for the statistics, adds the noise, and writes down what the ledger is to keep.
+// read asks for the statistics, and returns at a point of the grid what the ledger is to keep of them. Until then the
+// reader's transaction goes on.
 func (q *Question) read(ctx context.Context, m *quote.Quote) (out outcome, err error) {
-	statistics, err := q.asked.Database.Statistics(ctx, m.Questions, m.Start)
-	hook.Point("after the statistics")
+	r := q.startReading(ctx)
+	defer r.end()
+	reached := false
+	err = q.asked.Database.Statistics(r.ctx, m.Questions, m.Start, func(s mechanism.Statistics, failed error) error {
+		reached = true
+		hook.Point("after the statistics")
+		if failed == nil {
+			out, failed = q.noisy(m, s)
+		}
+		if late := r.wait(); late != nil {
+			return late // whatever was read: a client that has left learns nothing of it, not even later
+		}
+		return failed
+	})
+
+	// If nothing could be read, that is told at a point, too.
+	if !reached {
+		if late := r.wait(); late != nil {
+			err = late
+		}
+	}
 	if err != nil {
+		r.settle()
 		return outcome{}, err
 	}
+	return out, nil
+}
 
+// noisy adds the noise to statistics, and writes down what the ledger is to keep of them.
+func (q *Question) noisy(m *quote.Quote, statistics mechanism.Statistics) (out outcome, err error) {
 	c := m.Calibration
 	release, err := c.Release(statistics)
 	if err != nil {
@@ -101,7 +122,9 @@ func (q *Question) read(ctx context.Context, m *quote.Quote) (out outcome, err e
 }
 
 // scanFailed books a scan that found no statistics. A failure that is final is the answer. One that may pass ends the
-// charge. If no server could be reached nothing was read, and the question stays charged, to be asked again.
+// charge; so does a connection that was lost amid the scan, since whoever can bring that about would take its time
+// again and again for one price. If no server could be reached nothing was read, and the question stays charged, to be
+// asked again.
 func (q *Question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Answer, m *quote.Quote,
 	cause error) (_ ledger.Answer, done bool, err error) {
 	final := sqlstate.Is(cause, sqlstate.StatisticsFailed) && !errors.Is(cause, upstream.ErrInterrupted)
@@ -121,7 +144,7 @@ func (q *Question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Ans
 			err = cause
 		}
 		return given, done, err
-	case sqlstate.Is(cause, sqlstate.ConnectionFailure):
+	case sqlstate.Is(cause, sqlstate.ConnectionFailure) && (!errors.Is(cause, upstream.ErrLost) || hook.FreeLosses):
 		return ledger.Answer{}, false, cause
 	}
 	if err := q.abandon(ctx, a); err != nil {
@@ -153,33 +176,6 @@ func (q *Question) abandon(ctx context.Context, a ledger.Answer) error {
 		return account.Error(err)
 	}
 	return nil
-}
-
-// scanning are the questions that this process is reading rows for.
-type scanning struct {
-	mu      sync.Mutex
-	running map[ledger.Key]chan struct{}
-}
-
-// enter makes the caller the one who scans for the key, until it calls leave. If leave is nil, another is scanning, and
-// closes wait at the end.
-func (s *scanning) enter(key ledger.Key) (leave func(), wait <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if running, ok := s.running[key]; ok {
-		return nil, running
-	}
-	if s.running == nil {
-		s.running = map[ledger.Key]chan struct{}{}
-	}
-	mine := make(chan struct{})
-	s.running[key] = mine
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.running, key)
-		close(mine)
-	}, nil
 }
 
 // chargeLate reads rows first and charges for them then: the wrong order, which a test can ask for.

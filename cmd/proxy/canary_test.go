@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/test/collector"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -27,7 +28,13 @@ const operatorToken = "00112233445566778899aabbccddeeff"
 // administered is a proxy of the example's with an address for operators.
 func administered(t *testing.T, env ...string) (*child, string) {
 	t.Helper()
-	path := setting(t, "ledger:", "admin: 127.0.0.1:0\nadmin_token: admin.token\nledger:")
+	return administeredOn(t, "sqlite:fugu.db", env...)
+}
+
+// administeredOn is such a proxy, on a ledger.
+func administeredOn(t *testing.T, ledger string, env ...string) (*child, string) {
+	t.Helper()
+	path := setting(t, "ledger:", "admin: 127.0.0.1:0\nadmin_token: admin.token\nledger:", "sqlite:fugu.db", ledger)
 	token := filepath.Join(filepath.Dir(path), "admin.token")
 	if err := os.WriteFile(token, []byte(operatorToken), 0o600); err != nil {
 		t.Fatal(err)
@@ -209,6 +216,7 @@ func found(text string, canaries []string) (out []string) {
 // and refused shows in the counts. A false alarm would need a number of six digits and more that is equal by chance:
 // what stands there are times with a dot or colon beside, counts below a thousand, and ports of five digits.
 func TestCanaries(t *testing.T) {
+	patient.Test(t)
 	traces := collector.Start(t)
 	c, _ := administered(t, "FUGU_TRACING_ENDPOINT="+traces.URL, "FUGU_LIMITS_ANSWER_GRID="+gridOfTraces.String())
 	seen, unseen := c.sing(t)
