@@ -115,7 +115,7 @@ patient() {
   local misplaced=$(awk 'FNR == 1 { test = 0 }
     /^func Test[A-Z].*\(t \*testing\.T\) \{$/ { test = FNR }
     /^\tpatient\.Test\(t\)$/ && test == FNR - 1 { next }
-    /patient\.[A-Z]/ { print FILENAME ":" FNR ": " $0 }' $marked)
+    /patient\.Test/ { print FILENAME ":" FNR ": " $0 }' $marked)
   [ -z "$misplaced" ] || { printf 'not where it is looked for:\n%s\n' "$misplaced" && return 1; }
   tested "${hooks[@]}" -p $at_a_time "$@" -run "^($(patients $marked))\$" $(dirname $marked | sort -u)
 }
