@@ -206,7 +206,7 @@ func TestNetworkMistakes(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"independent: [age]", "independent: [age, nothing]", `no column "nothing"`},
 		{"column: education", "column: educations", `no column "educations"`},
-		{"analysts:", public + "analysts:", "no proportion"},
+		{"analysts:", public + "analysts:", "a parameter of a network, and it cannot stand"},
 	} {
 		_, _, err := loadExample(t, append(slices.Clone(chainedEdits), c.old, c.new)...)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
