@@ -88,6 +88,7 @@ func (l *store) Close() error {
 	if l.read != nil {
 		errs = append(errs, l.read.Close())
 	}
+
 	if l.write != nil {
 		// While this holds the one connection no Charge runs, and none can begin before the pool is closed.
 		conn, err := l.write.Conn(context.Background())
@@ -96,6 +97,7 @@ func (l *store) Close() error {
 			errs = append(errs, conn.Close())
 		}
 	}
+
 	if l.claims != nil {
 		errs = append(errs, l.claims.Close())
 	}
