@@ -14,7 +14,7 @@ func TestTwinThatComesWithAnother(t *testing.T) {
 	got := strings.Join(x.twinLines(), "\n")
 	for _, want := range []string{
 		"Twin of public.orders: 60000 rows, made of 45481 that were drawn; it was paid for",
-		"Twin of public.payment: 60000 rows, which come with the rows that they belong to, and were paid for with them, ",
+		"Twin of public.payment: 60000 rows, which come with the rows that they belong to, and were paid for with them",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("without %q:\n%s", want, got)

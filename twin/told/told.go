@@ -16,8 +16,8 @@ import (
 // Class is what may be known of one class of a twin's rows; of a table that comes with another there is no class.
 type Class struct {
 	Table, Built, Class string
-	// as PostgreSQL writes numbers; empty: none. How many different rows there are of a table that comes with another is
-	// not told.
+	// as PostgreSQL writes numbers; empty: none. How many different rows a table has that comes with another is not
+	// told.
 	Rows, Sampled, Told, Taken string
 	Epsilon, Delta, Assumption string
 	CountError                 float64  // of the count of few rows by drawing: times the root of the count
