@@ -20,7 +20,7 @@ type Twin struct {
 	Delta      string  `json:"delta"`
 	Assumption string  `json:"assumption"`
 	Rows       string  `json:"rows"`
-	Sampled    string  `json:"sampled"`
+	Sampled    string  `json:"sampled,omitempty"`  // empty: its rows come with those of another twin
 	AtLeast    int64   `json:"at_least,omitempty"` // rows of the sample that whatever is told is of; 0: rows are shown
 	Classes    []Class
 }
@@ -46,9 +46,12 @@ func (x *Explanation) AddTwins(twins []Twin) {
 
 func (x Explanation) twinLines() (lines []string) {
 	for _, t := range x.Twins {
+		made := "made of " + t.Sampled + " that were drawn; it was paid for when it was built"
+		if t.Sampled == "" {
+			made = "which come with the rows that they belong to, and were paid for with them"
+		}
 		lines = append(lines,
-			fmt.Sprintf("  Twin of %s: %s rows, made of %s that were drawn; it was paid for when it was built, "+
-				"epsilon %s, delta %s", t.Table, t.Rows, t.Sampled, t.Epsilon, t.Delta),
+			fmt.Sprintf("  Twin of %s: %s rows, %s, epsilon %s, delta %s", t.Table, t.Rows, made, t.Epsilon, t.Delta),
 			"    Price of the statement: 0, assuming "+strings.TrimSpace(t.Assumption))
 		if t.AtLeast > 0 {
 			lines = append(lines, fmt.Sprintf("    Rows are not listed: groups of fewer than %d rows of the sample "+
