@@ -45,17 +45,46 @@ func point(first, elapsed time.Duration) time.Duration {
 	}
 }
 
+// A client that cancels would learn by the moment of the cancel whether the rows had been read by then: an answer or an
+// error, how soon, and what others see of the reader. So a reading goes on for as long as the first point is away, then
+// it is stopped or dropped, and as long again is what stopping it may take before the client is told. It is told at a
+// point of a grid of its own, and either way it costs the reader its connection.
+
 // reading is the time in which rows are read.
 type reading struct {
+	question *Question
+	client   context.Context
+	ctx      context.Context // of the reading; it ends a while after the client's
+	stop     context.CancelFunc
+	unwatch  func() bool
+
 	start    time.Time
 	canceled atomic.Pointer[time.Time] // when the client gave up; nil: it has not
-	unwatch  func() bool
 }
 
-func startReading(ctx context.Context) *reading {
-	r := &reading{start: time.Now()}
-	r.unwatch = context.AfterFunc(ctx, r.cancel)
+// startReading begins a reading for a client. It has to be ended.
+func (q *Question) startReading(client context.Context) *reading {
+	r := &reading{question: q, client: client, start: time.Now()}
+	r.ctx, r.stop = context.WithCancel(context.WithoutCancel(client))
+	r.unwatch = context.AfterFunc(client, func() {
+		r.cancel()
+		time.AfterFunc(time.Until(r.stops()), r.stop)
+	})
 	return r
+}
+
+// end is that nothing is read any more.
+func (r *reading) end() {
+	r.unwatch()
+	r.stop()
+}
+
+// grid is the first point of the grid of a statement that costs nothing; 0: there is no grid.
+func (r *reading) grid() time.Duration {
+	if hook.NoGrid {
+		return 0
+	}
+	return r.question.desk.Grid
 }
 
 func (r *reading) cancel() {
@@ -63,32 +92,32 @@ func (r *reading) cancel() {
 	r.canceled.CompareAndSwap(nil, &now)
 }
 
+// stops is when a reading ends that the client has given up.
+func (r *reading) stops() time.Time { return r.canceled.Load().Add(r.grid()) }
+
 // wait returns at the next point of the grid, counted from the beginning of the reading. It returns an error if the
-// client has cancelled meanwhile. read says whether the rows were read to their end.
-func (q *Question) wait(ctx context.Context, r *reading, read bool) error {
-	defer r.unwatch()
-	if q.desk.Grid == 0 || hook.NoGrid {
+// client has cancelled meanwhile, and then when a reading that is cancelled ends.
+func (r *reading) wait() error {
+	if r.grid() == 0 {
 		return nil
 	}
-	start := r.start
-	rest := time.NewTimer(point(q.first(), time.Since(start)) - time.Since(start))
+	rest := time.NewTimer(point(r.question.first(), time.Since(r.start)) - time.Since(r.start))
 	defer rest.Stop()
 	select {
 	case <-rest.C:
-		return nil
-	case <-ctx.Done():
-		r.cancel()
-		q.settle(*r.canceled.Load(), read)
-		return sqlstate.Canceled(ctx.Err())
+	case <-r.client.Done():
 	}
+	if r.client.Err() == nil {
+		return nil
+	}
+	r.cancel()
+	time.Sleep(time.Until(r.stops()))
+	return sqlstate.Canceled(r.client.Err())
 }
 
-// settle makes a cancelled reading look the same whether or not it was done already. To stop a reading takes a moment,
-// so the client is told at a point of a grid that begins when it cancelled. And it costs the reader its connection,
-// which the next statement may notice: so the connection is given up in either case.
-func (q *Question) settle(since time.Time, read bool) {
-	if read {
-		q.desk.Reader.Forget()
+// settle returns when a client that has cancelled may be told so.
+func (r *reading) settle() {
+	if at := r.canceled.Load(); at != nil && r.grid() > 0 {
+		time.Sleep(time.Until(at.Add(point(2*r.grid(), time.Since(*at)))))
 	}
-	time.Sleep(time.Until(since.Add(point(q.desk.Grid, time.Since(since)))))
 }

@@ -61,7 +61,7 @@ func (k *Known) Joint(p *policy.Policy) *account.Joint { return k.joint[p] }
 // Database is where a question's cuts are measured and asked: the reader, or one snapshot of the database.
 type Database interface {
 	planner.Querier
-	Statistics(ctx context.Context, questions []upstream.Question, start []*big.Rat) (mechanism.Statistics, error)
+	Statistics(ctx context.Context, questions []upstream.Question, start []*big.Rat, done upstream.Done) error
 }
 
 // Asked is what a client asks, who it is, and what the answer may cost and be like.

@@ -11,6 +11,7 @@ import (
 	"fugu/internal/hook"
 	"fugu/internal/trace"
 	"fugu/ledger"
+	"fugu/mechanism"
 	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/upstream"
@@ -54,11 +55,7 @@ func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	_, span := trace.Begin(ctx, trace.Scan)
 	span.Tell(trace.Facts{Mechanism: c.Mechanism})
 	hook.Point("before the statistics")
-	reading := startReading(ctx)
 	out, err := q.read(ctx, m)
-	if late := q.wait(ctx, reading, err == nil || sqlstate.Is(err, sqlstate.StatisticsFailed)); late != nil {
-		err = late // whatever was read: a client that has left learns nothing of it, not even later
-	}
 	span.End(&err)
 	if err != nil {
 		return q.scanFailed(ctx, c, a, m, err)
@@ -73,14 +70,39 @@ type outcome struct {
 	cells []ledger.Cell
 }
 
-// read asks for the statistics, adds the noise, and writes down what the ledger is to keep.
+// read asks for the statistics, and returns at a point of the grid what the ledger is to keep of them. Until then the
+// reader's transaction goes on.
 func (q *Question) read(ctx context.Context, m *quote.Quote) (out outcome, err error) {
-	statistics, err := q.asked.Database.Statistics(ctx, m.Questions, m.Start)
-	hook.Point("after the statistics")
+	r := q.startReading(ctx)
+	defer r.end()
+	reached := false
+	err = q.asked.Database.Statistics(r.ctx, m.Questions, m.Start, func(s mechanism.Statistics, failed error) error {
+		reached = true
+		hook.Point("after the statistics")
+		if failed == nil {
+			out, failed = q.noisy(m, s)
+		}
+		if late := r.wait(); late != nil {
+			return late // whatever was read: a client that has left learns nothing of it, not even later
+		}
+		return failed
+	})
+
+	// If nothing could be read, that is told at a point, too.
+	if !reached {
+		if late := r.wait(); late != nil {
+			err = late
+		}
+	}
 	if err != nil {
+		r.settle()
 		return outcome{}, err
 	}
+	return out, nil
+}
 
+// noisy adds the noise to statistics, and writes down what the ledger is to keep of them.
+func (q *Question) noisy(m *quote.Quote, statistics mechanism.Statistics) (out outcome, err error) {
 	c := m.Calibration
 	release, err := c.Release(statistics)
 	if err != nil {
@@ -101,7 +123,9 @@ func (q *Question) read(ctx context.Context, m *quote.Quote) (out outcome, err e
 }
 
 // scanFailed books a scan that found no statistics. A failure that is final is the answer. One that may pass ends the
-// charge. If no server could be reached nothing was read, and the question stays charged, to be asked again.
+// charge; so does a connection that was lost amid the scan, since whoever can bring that about would take its time
+// again and again for one price. If no server could be reached nothing was read, and the question stays charged, to be
+// asked again.
 func (q *Question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Answer, m *quote.Quote,
 	cause error) (_ ledger.Answer, done bool, err error) {
 	final := sqlstate.Is(cause, sqlstate.StatisticsFailed) && !errors.Is(cause, upstream.ErrInterrupted)
@@ -121,7 +145,7 @@ func (q *Question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Ans
 			err = cause
 		}
 		return given, done, err
-	case sqlstate.Is(cause, sqlstate.ConnectionFailure):
+	case sqlstate.Is(cause, sqlstate.ConnectionFailure) && (!errors.Is(cause, upstream.ErrLost) || hook.FreeLosses):
 		return ledger.Answer{}, false, cause
 	}
 	if err := q.abandon(ctx, a); err != nil {

@@ -78,6 +78,40 @@ func TestPostgresDamageIsFoundWhenOpening(t *testing.T) {
 	closeLedger(t, inCopy(t, p).open(t, Options{ReadOnly: true}))
 }
 
+// A schema that somebody else can change holds no ledger, whether it was there before or changed hands.
+func TestPostgresInForeignHands(t *testing.T) {
+	for name, setup := range map[string]string{
+		"made before": `CREATE SCHEMA fugu_ledger AUTHORIZATION fugu_planter;
+			GRANT ALL ON SCHEMA fugu_ledger TO PUBLIC`,
+		"open to all": `CREATE SCHEMA fugu_ledger AUTHORIZATION fugu_ledger;
+			GRANT CREATE ON SCHEMA fugu_ledger TO PUBLIC`,
+		"a table": `CREATE SCHEMA fugu_ledger AUTHORIZATION fugu_ledger; CREATE TABLE fugu_ledger.version ();
+			ALTER TABLE fugu_ledger.version OWNER TO fugu_planter`,
+		"a right to write": `CREATE SCHEMA fugu_ledger AUTHORIZATION fugu_ledger; CREATE TABLE fugu_ledger.version ();
+			GRANT UPDATE ON fugu_ledger.version TO fugu_planter`,
+		"a function": `CREATE SCHEMA fugu_ledger AUTHORIZATION fugu_ledger;
+			CREATE FUNCTION fugu_ledger.f() RETURNS int LANGUAGE sql RETURN 1;
+			ALTER FUNCTION fugu_ledger.f OWNER TO fugu_planter`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := inDatabase(t)
+			if err := as(t, "postgres", p, `DO $$ BEGIN CREATE ROLE fugu_planter; EXCEPTION
+				WHEN duplicate_object THEN NULL; END $$`, setup); err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range []Options{{}, {ReadOnly: true}} {
+				l, err := Open(t.Context(), string(p), o)
+				if err == nil {
+					_ = l.Close()
+				}
+				if err == nil || !strings.Contains(err.Error(), "can change the schema fugu_ledger") {
+					t.Errorf("%+v: %v", o, err)
+				}
+			}
+		})
+	}
+}
+
 // Not even the ledger's own role changes what stands there, and no other role reads it.
 func TestPostgresRefusesToForget(t *testing.T) {
 	p := inDatabase(t)

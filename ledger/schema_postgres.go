@@ -151,6 +151,11 @@ func (s seal) migratePostgres(ctx context.Context, db *sql.DB, begin founding) e
 		}
 	}
 
+	// Nothing in it is believed before it is known whose it is.
+	if err := inOwnHands(ctx, tx); err != nil {
+		return err
+	}
+
 	// Behind the lock: another server may have migrated meanwhile.
 	version, objects, err := postgresVersion(ctx, tx)
 	switch {

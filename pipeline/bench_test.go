@@ -93,7 +93,8 @@ func BenchmarkBindStored(b *testing.B) {
 	}
 	b.ReportAllocs()
 	median(b, func(int) {
-		if bound, err := statements[0].Bind(b.Context(), wire.Binding{}); err != nil || len(bound.Values) != 2 {
+		bound, err := statements[0].Bind(b.Context(), wire.Binding{Ask: hearsAll})
+		if err != nil || len(bound.Values) != 2 {
 			b.Fatal(bound, err)
 		}
 	})
@@ -107,7 +108,7 @@ func BenchmarkRecall(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := statements[0].Bind(b.Context(), wire.Binding{}); err != nil {
+	if _, err := statements[0].Bind(b.Context(), wire.Binding{Ask: hearsAll}); err != nil {
 		b.Fatal(err)
 	}
 	recaller := statements[0].(wire.Recaller)

@@ -36,7 +36,7 @@ func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 	s.found = nil
 	bound, err := s.bind(ctx, b)
 	if err == nil {
-		bound.Notices = append(s.introduce(), bound.Notices...)
+		bound.Notices, err = s.heard(ctx, b.Ask, bound.Notices)
 	}
 	if err != nil && !told {
 		s.refused(ctx, err)

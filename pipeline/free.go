@@ -2,11 +2,14 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"fugu/dataset"
 	"fugu/explain"
 	"fugu/parser"
+	"fugu/parser/lex"
 	"fugu/planner"
 	"fugu/twin/told"
 	"fugu/virtual"
@@ -128,8 +131,8 @@ func (s *statement) explainTwins(ctx context.Context, b wire.Binding, x *explain
 	return nil
 }
 
-// introduce tells a session, once for each table, that what it takes for it is its twin, or has noise. The notice
-// is for people, and is not repeated at every statement.
+// introduce tells a session, once for each table, that what it takes for it is its twin, or has noise. The notice is
+// for people, and is not repeated at every statement.
 func (s *statement) introduce() (notices []wire.Notice) {
 	for _, t := range s.twins {
 		if s.session.meets(t.Table.String()) {
@@ -142,6 +145,20 @@ func (s *statement) introduce() (notices []wire.Notice) {
 		}
 	}
 	return notices
+}
+
+// introduces reports whether there is a table to be introduced now. A text that itself says what is heard is left to
+// run before it is known.
+func (s *statement) introduces() bool {
+	return !s.introduced() && !lex.ContainsFold(s.text, "client_min_messages") &&
+		!lex.ContainsFold(s.text, "fugu.notices")
+}
+
+// introduced reports whether the session has met all tables that the statement reads.
+func (s *statement) introduced() bool {
+	strange := func(table string) bool { return !s.session.met[table] }
+	return !slices.ContainsFunc(s.twins, func(t *dataset.Protected) bool { return strange(t.Table.String()) }) &&
+		!slices.ContainsFunc(s.noisy(), strange)
 }
 
 // noisy are the roots of the statement's cuts, whose answers have noise.
@@ -165,4 +182,27 @@ func (s *session) meets(table string) bool {
 	}
 	s.met[table] = true
 	return true
+}
+
+// heard are the notices that the client wants to hear, of those that a statement brings and of what introduces its
+// tables: by client_min_messages, as PostgreSQL's own, and by fugu.notices. The guest has both, and is asked only where
+// there is something to say.
+func (s *statement) heard(ctx context.Context, ask func(context.Context, string) ([][]string, error),
+	brought []wire.Notice) (heard []wire.Notice, err error) {
+	introduces := s.introduces()
+	if !introduces && len(brought) == 0 {
+		return nil, nil
+	}
+	wishes, err := askHearing(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+
+	// What nobody hears is not said later, either.
+	if introduces {
+		if told := s.introduce(); !wishes.silent {
+			heard = told
+		}
+	}
+	return wishes.of(append(heard, brought...)), nil
 }

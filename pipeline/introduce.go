@@ -1,12 +1,42 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fugu/dataset"
 	"fugu/wire"
 )
+
+// hearing is what a session wants to hear.
+type hearing struct {
+	level  string // client_min_messages
+	silent bool   // by fugu.notices nothing introduces a table
+}
+
+// askHearing asks the guest, who has both settings.
+func askHearing(ctx context.Context, ask func(context.Context, string) ([][]string, error)) (h hearing, err error) {
+	rows, err := ask(ctx, `SELECT pg_catalog.current_setting('client_min_messages'),
+		coalesce(pg_catalog.current_setting('fugu.notices', true), '')`)
+	if err != nil {
+		return h, err
+	}
+	if len(rows) != 1 || len(rows[0]) != 2 {
+		return h, fmt.Errorf("reading what the session wants to hear: %d rows", len(rows))
+	}
+	var set settings
+	err = set.set("notices", rows[0][1])
+	return hearing{rows[0][0], set.silent}, err
+}
+
+// of are the notices that are heard, by their severity.
+func (h hearing) of(notices []wire.Notice) []wire.Notice {
+	return slices.DeleteFunc(notices, func(n wire.Notice) bool {
+		return h.level == "error" || h.level == "warning" && !n.Warning
+	})
+}
 
 // ofNoise tells that answers about a table have noise.
 func ofNoise(table string) wire.Notice {

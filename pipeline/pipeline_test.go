@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"log/slog"
 	"path/filepath"
 	"testing"
@@ -59,12 +60,15 @@ func loadExample(t testing.TB, edits ...string) (*Snapshot, *upstream.Reader, er
 
 // binding is what a client binds: one format for all values.
 func binding(format int16, values ...string) *wire.Binding {
-	b := &wire.Binding{Formats: []int16{format}}
+	b := &wire.Binding{Formats: []int16{format}, Ask: hearsAll}
 	for _, v := range values {
 		b.Values = append(b.Values, []byte(v))
 	}
 	return b
 }
+
+// hearsAll is the guest of a session that has set nothing.
+func hearsAll(context.Context, string) ([][]string, error) { return [][]string{{"notice", ""}}, nil }
 
 // question prepares a text's one statement and binds it; nil is a binding without parameters.
 func (h *house) question(t *testing.T, sql string, b *wire.Binding, set settings) (*answer.Question, error) {

@@ -35,7 +35,7 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 		if r, ok := s.snapshot.recalled.Get(by); ok {
 			s.session.last = r.told
 			s.remember(r.bound, settings{confidence: defaultConfidence}, nil)
-			return wire.Bound{Values: r.values, Notices: s.introduce()}, true
+			return wire.Bound{Values: r.values}, true
 		}
 	}
 
@@ -66,21 +66,22 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 	if r := (recalled{told, bound, arrays}); ok && s.serial > 0 && q.Epoch() == by.epoch {
 		s.snapshot.recalled.Add(by, r, by.size()+r.size())
 	}
-	return wire.Bound{Values: arrays, Notices: s.introduce()}, true
+	return wire.Bound{Values: arrays}, true
 }
 
 // recallable reports whether the statement can be answered without asking the guest anything, as Recall has to.
 func (s *statement) recallable(ctx context.Context) bool {
 	engine := s.session.engine
 
-	// So no settings, no ordinary tables, no names in doubt, and no policy but the one of now.
+	// So no settings, no ordinary tables, no names in doubt, no policy but the one of now, and nothing to be said that
+	// the client may not want to hear.
 	switch {
 	case hook.NoStored, s.session.touched, s.plain != nil, s.execute != nil, s.prepare, s.plan == nil, s.noData,
 		s.probe != "":
 		return false
 	case len(s.plan.Cuts) == 0, len(s.plan.Twins) > 0, len(s.plan.Virtual) > 0, len(s.plan.Ordinary()) > 0,
 		s.plan.Explain != parser.NoExplain,
-		engine.closed.Load(), engine.snapshot.Load() != s.snapshot:
+		engine.closed.Load(), engine.snapshot.Load() != s.snapshot, !s.introduced():
 		return false
 	}
 

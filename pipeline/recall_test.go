@@ -16,8 +16,18 @@ import (
 	"fugu/test/patient"
 )
 
-// prepare interprets a text of one statement for a user in a session of their own.
+// prepare interprets a text of one statement for a user in a session of their own, which knows what its tables are.
 func (h *house) prepare(t *testing.T, user, sql string) *statement {
+	t.Helper()
+	s := h.anew(t, user, sql)
+	if s.introduce() == nil {
+		t.Error("a session is told nothing of its table")
+	}
+	return s
+}
+
+// anew interprets a text of one statement for a user in a session that has heard nothing yet.
+func (h *house) anew(t *testing.T, user, sql string) *statement {
 	t.Helper()
 	st, err := (&session{engine: h.engine, user: user}).Interpret(t.Context(), sql, nil)
 	if err != nil || len(st) != 1 {
@@ -102,6 +112,14 @@ func TestRecall(t *testing.T) {
 	if other.session.last = (answer.Told{}); !alike(recalls(t, other, "20"), given) ||
 		other.session.last.Answer.ID != last.Answer.ID || len(other.session.last.Cells) != len(last.Cells) {
 		t.Error("what is recalled is not in fugu.last_release")
+	}
+	// What a table is has to be said first, if the client wants to hear it, which nobody can be asked in Recall.
+	strange := h.anew(t, "alice", byEducation)
+	if recalls(t, strange, "20") != nil {
+		t.Error("recalled before the session was told what the table is")
+	}
+	if !alike(binds(t, strange, "20"), given) || !alike(recalls(t, strange, "20"), given) {
+		t.Error("not recalled behind the statement with which it was told")
 	}
 	other.session.touched = true // its settings may be others
 	if recalls(t, other, "20") != nil {

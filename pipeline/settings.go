@@ -23,7 +23,8 @@ type settings struct {
 	delta      privacy.Delta
 	deltaSet   bool
 	mechanism  mechanism.Kind // empty: the policy's
-	notices    bool
+	notices    bool           // what was told is said beside each answer
+	silent     bool           // and not even at the first statement on a table what it is
 	confidence float64
 	error      privacy.Tolerance
 	errorSet   bool
@@ -45,7 +46,7 @@ const defaultConfidence = explain.Confidence
 // defaults are the settings as the policy has them; the policy's own are empty where there are several policies.
 func defaults(policies []*policy.Policy) map[string]string {
 	values := map[string]string{"epsilon": "", "delta": "", "mechanism": "", "error": "", "max_error": "",
-		"notices": "off", "answer": releaseAnswer, "confidence": strconv.FormatFloat(defaultConfidence, 'g', -1, 64)}
+		"notices": "once", "answer": releaseAnswer, "confidence": strconv.FormatFloat(defaultConfidence, 'g', -1, 64)}
 	if p := policies; len(p) == 1 {
 		values["epsilon"] = strconv.FormatFloat(float64(p[0].Privacy.Epsilon), 'g', -1, 64)
 		values["delta"] = strconv.FormatFloat(float64(p[0].Privacy.Delta), 'g', -1, 64)
@@ -95,7 +96,8 @@ func (s *settings) set(name, value string) error {
 		}
 	case "notices":
 		if !s.setNotices(value) {
-			return bad("Give on or off.")
+			return bad("Give on, for what was told beside each answer; once, for what a table is, at the first " +
+				"statement on it; or off.")
 		}
 	case "confidence":
 		c, err := strconv.ParseFloat(value, 64)
@@ -125,13 +127,16 @@ func (s *settings) set(name, value string) error {
 	return nil
 }
 
-// setNotices takes over whether there are notices, in PostgreSQL's words for yes and no. ok is false for another word.
+// setNotices takes over which notices there are: all in PostgreSQL's words for yes, none in those for no, and in
+// between those that introduce a table. ok is false for another word.
 func (s *settings) setNotices(value string) (ok bool) {
+	s.notices, s.silent = false, false
 	switch strings.ToLower(value) {
 	case "on", "true", "yes", "1":
 		s.notices = true
+	case "once":
 	case "off", "false", "no", "0":
-		s.notices = false
+		s.silent = true
 	default:
 		return false
 	}

@@ -88,8 +88,9 @@ func TestReadSettings(t *testing.T) {
 	}
 	got, err := readSettings(t.Context(), answer([]string{"0.25", "0", "directional", "on", "0.9", "110%", "50%",
 		"estimate"}))
-	if want := (settings{0.25, 0, true, mechanism.Directional, true, 0.9, privacy.Tolerance{Relative: 1.1}, true,
-		.5, true}); err != nil || got != want {
+	if want := (settings{epsilon: 0.25, deltaSet: true, mechanism: mechanism.Directional, notices: true,
+		confidence: 0.9, error: privacy.Tolerance{Relative: 1.1}, errorSet: true, maxError: .5,
+		estimates: true}); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
 	got, err = readSettings(t.Context(), answer([]string{"", "", "", "", "", "", "", ""}))

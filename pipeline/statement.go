@@ -61,15 +61,7 @@ func (s *statement) Relayed() bool { return s.splice != nil }
 // Silent implements wire.Relayer: what is masked needs nothing when it is bound but that the policy is still the same,
 // and that the session knows what it is told of.
 func (s *statement) Silent() bool {
-	if !s.masked || !s.session.engine.serves(s.snapshot) {
-		return false
-	}
-	for _, t := range s.twins {
-		if !s.session.met[t.Table.String()] {
-			return false
-		}
-	}
-	return true
+	return s.masked && s.session.engine.serves(s.snapshot) && s.introduced()
 }
 
 // Counted implements wire.Counted.

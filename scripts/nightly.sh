@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What takes too long for make test: many statements from the generator, with a seed of the day or the one given, a
 # falsification of every mechanism by twenty times as many transcripts, estimates of four times as many ledgers, attacks
-# in ten times as many trials, fifty pairs of each kind of spelling, and under the race detector what make test asks
-# without it.
+# in ten times as many trials, kills at every point, fifty pairs of each kind of spelling, and under the race detector
+# what make test asks without it.
 #
 #   scripts/nightly.sh [SEED]
 set -uo pipefail
@@ -20,10 +20,12 @@ FUGUHOOKS_TRIALS=10 tested -tags fuguhooks ./test/integration/attack
 # What does more by night than by day, found by what it asks: see test/nightly.
 FUGU_NIGHTLY=1 tested -tags fuguhooks $(grep -rlF --include='*_test.go' '"fugu/test/nightly"' . |
   xargs -n1 dirname | sort -u)
+FUGUHOOKS_KILLS=all tested -tags fuguhooks ./test/kill
 FUGU_LEDGERS=4000 tested -run '^TestCoverage$' ./estimate
 # Pages as a browser shows them, which make test skips where there is none.
 FUGU_NIGHTLY=1 FUGU_BROWSER=1 tested ./test/browser ./internal/site
 FUGU_NIGHTLY=1 FUGU_BROWSER=1 tested -run '^TestConsoleInABrowser$' ./cmd/proxy
 FUGU_PAIRS=50 tested ./test/integration/alike
-FUGU_PATIENT=1 tested -race ./ledger ./pipeline ./account ./answer ./cmd/proxy ./test/integration ./twin/build ./wire
+FUGU_PATIENT=1 tested -tags fuguhooks -race ./ledger ./pipeline ./account ./answer ./cmd/proxy ./test/integration \
+  ./twin/build ./wire
 exit $status

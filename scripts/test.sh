@@ -42,8 +42,12 @@ formatted() {
 export GOGC=${GOGC-400}
 
 # Nobody debugs what is made here: C is compiled with half the work, and tests are linked with half of theirs.
+# What comes from elsewhere is compiled without inlining, but for the mathematics: that is a fifth of the work. With
+# -trimpath another clone on this machine has the same objects.
 export CGO_CFLAGS=${CGO_CFLAGS--O1 -g0}
 leanly=(-ldflags=-w)
+elsewhere=(github.com go.opentelemetry.io golang.org google.golang.org codeberg.org git.sr.ht honnef.co)
+export GOFLAGS="${GOFLAGS-} -trimpath $(printf -- '-gcflags=%s/...=-l ' "${elsewhere[@]}")"
 
 # go test would vet once more for each way to build, also what the packages import; the step of go vet looks at more.
 tested() { go test -vet=off "${leanly[@]}" -timeout 40m "$@" 2>&1 | tee -a "$report"; }
@@ -62,23 +66,27 @@ names() { # FILES...
 # Three packages at a time, on two processors as well: they wait for disks, clusters and clocks.
 at_a_time=3
 
-# Mathematics and the parser start no goroutine: there the race detector finds nothing, and makes it ten times slower.
-# Nor is Fugu itself in tests that run the program beside clients, and the corpus and what is asked of coupled worlds go
-# one after the other on the ways that test/integration goes under the detector. What takes longest begins first, also
-# below.
-plain=$(go list "${hooks[@]}" ./test/compat/suites ./test/integration/corpus ./test/integration/twinattack ./mechanism \
-  ./model ./twin ./estimate ./test/compat/clients ./test/falsify ./fit ./model/fitted ./mechanism/published ./channel \
-  ./cmd/demo ./test/adult ./test/integration/apart ./examples/... ./internal/arch/... ./internal/config \
-  ./internal/sbom ./internal/site ./internal/sqlsupport ./internal/strictyaml ./ledger/audit \
-  ./parser/... ./planner/aggregate ./planner/unlisted \
-  ./policy ./privacy ./reuse/blue ./sensitivity ./sqlstate ./test/beside ./test/choosing ./test/compat/newest ./test/compat/recipes \
-  ./test/compose ./test/packaging \
-  ./test/paper ./test/setting ./twin/class ./twin/columns ./twin/margin)
+# Under the race detector stand the packages that start goroutines, in their code or in their tests. Everything else
+# goes one after the other, and there the detector finds nothing and makes it ten times slower. What locks a package has
+# for others are gone at by clients of test/integration, pipeline and wire. What takes longest begins first, also below.
+raced=$(go list "${hooks[@]}" ./test/integration ./wire ./cmd/proxy ./ledger ./upstream ./pipeline ./privacy/joint \
+  ./twin/build ./quote ./admin/... ./wire/auth ./test/badnet)
+# Packages with a step of their own.
+apart=$(go list "${hooks[@]}" ./test/integration/attack ./test/kill)
+first=$(go list "${hooks[@]}" ./test/compat/suites ./test/integration/twinattack ./test/integration/market \
+  ./test/integration/corpus ./model ./mechanism ./twin ./test/compat/clients ./estimate ./test/falsify \
+  ./test/integration/alike)
+rest=$(go list "${hooks[@]}" ./... | grep -vxF "$raced"$'\n'"$apart"$'\n'"$first")
+concurrent() {
+  local files='{{range .GoFiles}}{{$.Dir}}/{{.}} {{end}}'
+  # Tests and their harnesses start goroutines for programs that run beside them, and share nothing with those.
+  ! grep -nE '^\s*go [a-z(]|\.Go\(func' \
+    $(go list "${hooks[@]}" -f "$files" $first $rest | tr ' ' '\n' | grep -v "^$PWD/test/")
+}
 alone() {
-  local concurrent='^\s*go [a-z(]|\.Go\(|sync\.(Mutex|RWMutex|Once|WaitGroup|Cond|Pool)|"sync/atomic"'
-  ! grep -nE "$concurrent" $(go list -f '{{range .GoFiles}}{{$.Dir}}/{{.}} {{end}}' $plain) || return 1
+  concurrent || { echo 'starts a goroutine, and is not under the race detector' && return 1; }
   local without=$(grep '_test\.go$' <<<"$instead") status=0
-  tested "${hooks[@]}" -p $at_a_time "$@" $plain || status=1
+  tested "${hooks[@]}" -p $at_a_time "$@" $first $rest || status=1
   tested "$@" -run "^($(names $without | paste -sd '|'))\$" $(dirname $without | sort -u) || status=1
   return $status
 }
@@ -97,8 +105,8 @@ attacked() {
 
 # Tests that ask thousands of questions one after the other begin with a marker: under the race detector they skip
 # themselves, see test/patient, and here they run without it. They are found by the marker, so none is run never or
-# twice.
-marked=$(grep -rlF --include='*_test.go' '"fugu/test/patient"' . | sort)
+# twice; in packages that are not under the detector a marker is not needed.
+marked=$(grep -lF '"fugu/test/patient"' $(go list "${hooks[@]}" -f '{{.Dir}}/*_test.go' $raced) | sort)
 patients() { # FILES...
   grep -hB1 -xF $'\tpatient.Test(t)' "$@" | sed -nE 's/^func (Test[A-Za-z0-9_]*)\(.*/\1/p' | sort -u | paste -sd '|'
 }
@@ -111,24 +119,12 @@ patient() {
   [ -z "$misplaced" ] || { printf 'not where it is looked for:\n%s\n' "$misplaced" && return 1; }
   tested "${hooks[@]}" -p $at_a_time "$@" -run "^($(patients $marked))\$" $(dirname $marked | sort -u)
 }
-# Under the race detector there is nothing left of packages all of whose tests are marked.
-all_marked() {
-  local d
-  for d in $(dirname $marked | sort -u); do
-    cat "$d"/*_test.go | awk '/^func Test[A-Z].*\(t \*testing\.T\) \{$/ { n++ }
-      /^\tpatient\.Test\(t\)$/ { n-- }
-      END { exit n != 0 }' && go list "$d"
-  done
-}
-
-# Under the race detector stands everything else. The detector also checks each conversion of a pointer: of protobuf,
-# which reads every tree of the parser and is nobody's code here, that alone is an eighth of all the processor time.
-race=(-race '-gcflags=google.golang.org/protobuf/...=-d=checkptr=0' "${hooks[@]}")
-longest=$(go list ./test/integration ./pipeline ./account ./cmd/proxy ./wire ./ledger ./upstream)
+# The detector also checks each conversion of a pointer: of protobuf, which reads every tree of the parser and is
+# nobody's code here, that alone is an eighth of all the processor time.
+race=(-race -gcflags=std=-l '-gcflags=google.golang.org/protobuf/...=-l -d=checkptr=0' "${hooks[@]}")
 detected() {
-  local elsewhere=$(all_marked; go list "${hooks[@]}" ./test/kill ./test/integration/attack) status=0
-  tested "${race[@]}" -p $at_a_time "$@" \
-    $longest $(go list ./... | grep -vxF "$plain"$'\n'"$elsewhere"$'\n'"$longest") || status=1
+  local status=0
+  tested "${race[@]}" -p $at_a_time "$@" $raced || status=1
   # Attacks in which clients race, and one of those that are made on two databases at the same time.
   tested "${race[@]}" "$@" -run '^(TestRaceForTheLastBudget|TestNaiveAveraging)$' ./test/integration/attack || status=1
   return $status
@@ -142,7 +138,9 @@ kills() {
 # Two workers take what is next from one list, so that both end together. The first compiles with the race detector,
 # and the second without: what is compiled for the one is not for the other.
 export OBJECTS=$work/objects PATH=$PWD/scripts/once:$PATH
-mkdir "$OBJECTS"
+# And all tests that run the program run one, see test/command.
+export FUGUHOOKS_BUILT=$work/built
+mkdir "$OBJECTS" "$FUGUHOOKS_BUILT"
 steps=('tests, race: detected' 'gofmt: formatted' 'go vet: vetted' 'tests, nothing concurrent: alone'
   'tests, attacks: attacked' 'tests, patient: patient' 'tests, kills: kills' 'staticcheck: checked')
 echo 0 >"$work/next"

@@ -89,7 +89,7 @@ func TestReaderCancelsTooEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := r.Statistics(ctx, []Question{scalar(sql, 0)}, rationals(1))
+		_, err := measured(ctx, r, []Question{scalar(sql, 0)}, rationals(1))
 		done <- err
 	}()
 	<-held

@@ -100,6 +100,14 @@ var checks = []string{
 	 FROM leaky JOIN pg_trigger g ON g.tgfoid = leaky.oid, roles r
 	 WHERE NOT r.rolsuper AND (has_table_privilege(r.oid, g.tgrelid, 'INSERT, UPDATE, DELETE, TRUNCATE')
 	   OR has_any_column_privilege(r.oid, g.tgrelid, 'INSERT, UPDATE'))`,
+	// Who can use the ledger's schema reads the order in which twins draw rows, or changes what was charged.
+	`SELECT format('the guest can use the schema %I, in which a ledger is%s', n.nspname,
+	  CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
+	  CASE WHEN r.oid = n.nspowner
+	    THEN format('ALTER SCHEMA %I OWNER TO CURRENT_USER; or drop it, if the guest made it.', n.nspname)
+	    ELSE format('REVOKE ALL ON SCHEMA %I FROM PUBLIC, %I;', n.nspname, r.rolname) END
+	 FROM pg_namespace n, roles r WHERE n.nspname = 'fugu_ledger' AND NOT r.rolsuper
+	   AND has_schema_privilege(r.oid, n.oid, 'USAGE, CREATE')`,
 	`SELECT format('%s is a partial index on a protected table: its size tells how many rows its condition holds for',
 	  i.indexrelid::regclass), format('DROP INDEX %s; or rebuild it without WHERE.', i.indexrelid::regclass)
 	 FROM pg_index i JOIN tables t ON t.oid = i.indrelid WHERE i.indpred IS NOT NULL`,

@@ -21,7 +21,7 @@ var ErrTwin = sqlstate.New(sqlstate.StatisticsFailed, "the statement could not b
 func (r *Reader) Groups(ctx context.Context, statements []string, most int) (answers [][][]planner.Value, err error) {
 	err = r.with(ctx, func(c *pgconn.PgConn) error {
 		if len(statements) > 1 {
-			if err := begin(ctx, c); err != nil {
+			if err := begin(ctx, c, ""); err != nil {
 				return err
 			}
 			defer rollback(ctx, c)

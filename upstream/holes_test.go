@@ -156,6 +156,13 @@ var holes = []hole{
 		"DROP TABLE adult; CREATE TABLE adult (age int, income text) PARTITION BY RANGE (age); CREATE TABLE " +
 			"young PARTITION OF adult FOR VALUES FROM (0) TO (40); CREATE INDEX rich ON young (age) WHERE income " +
 			"= '>50K'", []string{`(public\.)?rich is a partial index`}},
+	{"the ledger", "CREATE SCHEMA fugu_ledger; GRANT USAGE ON SCHEMA fugu_ledger TO PUBLIC",
+		[]string{`can use the schema fugu_ledger, in which a ledger is$`}},
+	{"a ledger of its own", "CREATE SCHEMA fugu_ledger AUTHORIZATION GUEST",
+		[]string{`can use the schema fugu_ledger, in which a ledger is$`}},
+	{"the ledger's role", "CREATE SCHEMA fugu_ledger AUTHORIZATION OTHER; ALTER ROLE GUEST NOINHERIT; GRANT OTHER " +
+		"TO GUEST", []string{`in which a ledger is \(as role \w+_other\)$`}},
+	{name: "a ledger that the guest cannot reach", setup: "CREATE SCHEMA fugu_ledger AUTHORIZATION READER"},
 	{name: "a whole index", setup: "CREATE INDEX i ON adult (age)"},
 	{"several", "GRANT SELECT ON adult TO GUEST; CREATE INDEX rich ON adult (age) WHERE income = '>50K'; ALTER " +
 		"ROLE GUEST REPLICATION", []string{readsTable, `partial index`, `allowed to replicate`}},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"strconv"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"fugu/internal/hook"
-	"fugu/mechanism"
 	"fugu/planner"
 	"fugu/sqlstate"
 )
@@ -46,6 +44,8 @@ func pinned(timeout time.Duration) map[string]string {
 		"enable_indexonlyscan": "off",
 		"enable_bitmapscan":    "off",
 		"statement_timeout":    strconv.FormatInt(timeout.Milliseconds(), 10),
+		// A transaction is idle while an answer waits for its point in time.
+		"idle_in_transaction_session_timeout": "0",
 		// To compile the expressions of a model takes every worker 0.1 s. PostgreSQL's own 100000 is met by a scan of a
 		// million rows with twenty sums, which saves less than that. From this on PostgreSQL optimizes what it
 		// compiles, too.
@@ -97,19 +97,6 @@ func (r *Reader) Timeout() time.Duration { return r.timeout }
 
 // Close closes the pool and waits for its connections.
 func (r *Reader) Close() { r.pool.Close() }
-
-// Forget closes the connection that was used last, as it would be closed if its statement had been interrupted: a new
-// one takes its place when it is needed.
-func (r *Reader) Forget() {
-	ctx, stop := context.WithTimeout(context.Background(), time.Second)
-	defer stop()
-	conn, err := r.pool.Acquire(ctx)
-	if err != nil {
-		return // all are in use, so that a new one is made in any case, or the database is down
-	}
-	_ = conn.Conn().Close(ctx)
-	conn.Release()
-}
 
 // Describe asks PostgreSQL for a statement's types. Nothing runs. PostgreSQL's own error about the statement (an
 // operator or a literal that does not fit) is passed on with its code, without a position: it speaks of text and
@@ -199,36 +186,6 @@ func query(
 	}
 	_, err := rows.Close()
 	return out, err
-}
-
-// Statistics runs the questions on one snapshot of the protected tables, and returns F. start holds F as it is where no
-// protected row is in a cell. An error of a statement's rows is PV005, without a detail.
-func (r *Reader) Statistics(ctx context.Context, questions []Question, start []*big.Rat) (mechanism.Statistics, error) {
-	var out mechanism.Statistics
-	err := r.with(ctx, func(c *pgconn.PgConn) (err error) {
-		if len(questions) > 1 {
-			if err := begin(ctx, c); err != nil {
-				return err
-			}
-			defer rollback(ctx, c)
-		}
-		out, err = statistics(ctx, c, questions, start)
-		return err
-	})
-	return out, err
-}
-
-func begin(ctx context.Context, c *pgconn.PgConn) error {
-	if hook.LooseSnapshot {
-		_, err := c.Exec(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY").ReadAll()
-		return err
-	}
-	_, err := c.Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").ReadAll()
-	return err
-}
-
-func rollback(ctx context.Context, c *pgconn.PgConn) {
-	_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK").Close()
 }
 
 // withheld is what is said instead of PostgreSQL's reason.

@@ -79,6 +79,16 @@ func rationals(n int) []*big.Rat {
 	return out
 }
 
+// measured is what is read of the questions.
+func measured(ctx context.Context, r *Reader, questions []Question, start []*big.Rat) (s mechanism.Statistics,
+	err error) {
+	err = r.Statistics(ctx, questions, start, func(read mechanism.Statistics, err error) error {
+		s = read
+		return err
+	})
+	return s, err
+}
+
 func TestReaderPinned(t *testing.T) {
 	r := newReader(t, "pinned", 7*time.Second)
 	for name, want := range map[string]string{
@@ -108,7 +118,7 @@ func TestReaderReadOnly(t *testing.T) {
 		if !sqlstate.Is(err, sqlstate.StatisticsFailed) {
 			t.Errorf("%s: %v", sql, err)
 		}
-		_, err = r.Statistics(t.Context(), []Question{scalar(sql, 0)}, rationals(1))
+		_, err = measured(t.Context(), r, []Question{scalar(sql, 0)}, rationals(1))
 		if !sqlstate.Is(err, sqlstate.StatisticsFailed) {
 			t.Errorf("statistics, %s: %v", sql, err)
 		}
@@ -133,7 +143,7 @@ func TestReaderRowErrors(t *testing.T) {
 		"SELECT -sum(f) FROM public.t WHERE k = 'c'",
 		"SELECT sum(f) FROM public.t WHERE k <= 'b'",
 	} {
-		_, err := r.Statistics(t.Context(), []Question{scalar("SELECT count(*) FROM public.t", 0), scalar(sql, 1)},
+		_, err := measured(t.Context(), r, []Question{scalar("SELECT count(*) FROM public.t", 0), scalar(sql, 1)},
 			rationals(2))
 		wantCode(t, err, sqlstate.StatisticsFailed, "division", "hidden-value", "range", "NaN", "22012", "22P02")
 		if e := sqlstate.As(err); e.Message != ErrStatistics.Message || e.Detail != ErrStatistics.Detail ||
@@ -142,7 +152,7 @@ func TestReaderRowErrors(t *testing.T) {
 		}
 	}
 	// The connection is as good as before, outside any transaction.
-	s, err := r.Statistics(t.Context(), []Question{scalar("SELECT count(*) FROM public.t", 0)}, rationals(1))
+	s, err := measured(t.Context(), r, []Question{scalar("SELECT count(*) FROM public.t", 0)}, rationals(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +163,7 @@ func TestReaderRowErrors(t *testing.T) {
 
 func TestReaderTimeout(t *testing.T) {
 	r := newReader(t, "slow", 50*time.Millisecond)
-	_, err := r.Statistics(t.Context(), []Question{scalar("SELECT count(*) FROM public.t, pg_sleep(600)", 0)},
+	_, err := measured(t.Context(), r, []Question{scalar("SELECT count(*) FROM public.t, pg_sleep(600)", 0)},
 		rationals(1))
 	wantCode(t, err, sqlstate.StatisticsFailed, "timeout", "57014")
 }
@@ -163,7 +173,7 @@ func TestReaderCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := r.Statistics(ctx, []Question{scalar("SELECT count(*) FROM public.t, pg_sleep(600)", 0)}, rationals(1))
+		_, err := measured(ctx, r, []Question{scalar("SELECT count(*) FROM public.t, pg_sleep(600)", 0)}, rationals(1))
 		done <- err
 	}()
 	waitFor(t, "cancel",
@@ -194,7 +204,7 @@ func waitFor(t *testing.T, db, sql string) {
 func TestReaderUnavailable(t *testing.T) {
 	r := newReader(t, "unavailable", time.Minute)
 	ask := func(r *Reader) error {
-		_, err := r.Statistics(t.Context(), []Question{scalar("SELECT count(*) FROM public.t", 0)}, rationals(1))
+		_, err := measured(t.Context(), r, []Question{scalar("SELECT count(*) FROM public.t", 0)}, rationals(1))
 		return err
 	}
 	dsn := pgcluster.Shared(t).DSN("unavailable_reader", "unavailable")
@@ -226,7 +236,7 @@ func TestReaderUnavailable(t *testing.T) {
 	t.Run("ended by the administrator", func(t *testing.T) {
 		done := make(chan error, 1)
 		go func() {
-			_, err := r.Statistics(t.Context(), []Question{scalar("SELECT count(*) FROM public.t, pg_sleep(600)", 0)},
+			_, err := measured(t.Context(), r, []Question{scalar("SELECT count(*) FROM public.t, pg_sleep(600)", 0)},
 				rationals(1))
 			done <- err
 		}()
@@ -304,7 +314,7 @@ func TestReaderSnapshot(t *testing.T) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		s, err := r.Statistics(t.Context(), []Question{
+		s, err := measured(t.Context(), r, []Question{
 			scalar("SELECT count(*) FROM public.t", 0),
 			// Waits until there is another row.
 			scalar("SELECT count(*) FROM (SELECT pg_advisory_xact_lock_shared(1)) AS l", 1),
@@ -340,7 +350,7 @@ func TestReaderCells(t *testing.T) {
 	for k := range start {
 		start[k] = big.NewRat(int64(100+k), 1)
 	}
-	s, err := r.Statistics(t.Context(), []Question{{Cut: cut, SQL: sql, Args: [][]byte{[]byte("0")},
+	s, err := measured(t.Context(), r, []Question{{Cut: cut, SQL: sql, Args: [][]byte{[]byte("0")},
 		Types: []uint32{23}, Component: [][]int{{0, 1}, {2, 3}, {4, 5}, {6, -1}}}}, start)
 	if err != nil {
 		t.Fatal(err)
@@ -363,7 +373,7 @@ func TestReaderLeavesIndexesAlone(t *testing.T) {
 	guest := open(t, "postgres", "counters")
 	for _, sql := range []string{"SELECT count(*) FROM public.t WHERE x = 7000",
 		"SELECT sum(x) FROM public.t WHERE x BETWEEN 5000 AND 5099"} {
-		if _, err := r.Statistics(t.Context(), []Question{scalar(sql, 0)}, rationals(1)); err != nil {
+		if _, err := measured(t.Context(), r, []Question{scalar(sql, 0)}, rationals(1)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/internal/hook"
-	"fugu/mechanism"
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/sqlstate"
@@ -46,7 +45,7 @@ func (r *Reader) InSnapshot(
 ) error {
 	var failed error
 	err := r.with(ctx, func(c *pgconn.PgConn) error {
-		if err := begin(ctx, c); err != nil {
+		if err := begin(ctx, c, ""); err != nil {
 			return err
 		}
 		defer rollback(ctx, c)
@@ -144,12 +143,12 @@ func (s *Snapshot) Query(
 	return rows, nil
 }
 
-// Statistics runs the questions, and returns F: see Reader.Statistics.
-func (s *Snapshot) Statistics(
-	ctx context.Context, questions []Question, start []*big.Rat,
-) (mechanism.Statistics, error) {
-	out, err := statistics(ctx, s.conn, questions, start)
-	return out, scrub(ctx, err)
+// Statistics runs the questions, and hands F to done: see Reader.Statistics.
+func (s *Snapshot) Statistics(ctx context.Context, questions []Question, start []*big.Rat, done Done) error {
+	if _, err := s.conn.Exec(ctx, strings.TrimPrefix(alone, "; ")).ReadAll(); err != nil {
+		return scrub(ctx, err)
+	}
+	return scrub(ctx, measure(ctx, s.conn, questions, start, done))
 }
 
 // Evaluate runs a statement over constants. PostgreSQL's error about them is passed on with its code.

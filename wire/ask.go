@@ -95,18 +95,27 @@ func (s *session) resolve(ctx context.Context, typ byte, sql string) error {
 		return nil
 	}
 
-	rows, err := s.ask(ctx, query)
-	if err != nil {
-		return err
-	}
-	r.Resolve(rows)
+	ask := s.ask
 	if typ == msgQuery {
-		// What is looked up is no part of the Query, which may hold what cannot stand behind another statement.
-		s.kept.segment++
-		s.exchange.push(entry{kind: kindSync, hidden: true})
-		return s.send(&pgproto3.Sync{})
+		ask = s.askBefore
 	}
-	return nil
+	rows, err := ask(ctx, query)
+	if err == nil {
+		r.Resolve(rows)
+	}
+	return err
+}
+
+// askBefore is ask before a Query. What is looked up is no part of it, which may hold what cannot stand behind another
+// statement.
+func (s *session) askBefore(ctx context.Context, sql string) ([][]string, error) {
+	rows, err := s.ask(ctx, sql)
+	if err != nil {
+		return nil, err
+	}
+	s.kept.segment++
+	s.exchange.push(entry{kind: kindSync, hidden: true})
+	return rows, s.send(&pgproto3.Sync{})
 }
 
 // split returns the statements of a Query if they have to be interpreted one by one, and nil otherwise.

@@ -90,7 +90,7 @@ type Recaller interface {
 }
 
 // Relayer is a Statement that may be a text and nothing else: its guest's parameters are the client's, and Bind adds
-// notices at the most, which it knows without asking.
+// notices at the most.
 type Relayer interface {
 	// Relayed reports that the statement stands for all of what Interpret was given, and means the same as a Query.
 	Relayed() bool

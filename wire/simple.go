@@ -177,9 +177,15 @@ func relayed(statements []Statement) Statement {
 
 // relayQuery sends the guest a Query in the place of the client's.
 func (s *session) relayQuery(st Statement) error {
+	// The engine may ask what the client wants to hear, behind all that was sent before.
+	if !silent(st) {
+		if o, err := s.settleFor(msgQuery); err != nil || o == skipped {
+			return err
+		}
+	}
 	ctx, stop := s.working()
 	defer stop()
-	bound, err := st.Bind(ctx, Binding{Ask: s.ask})
+	bound, err := st.Bind(ctx, Binding{Ask: s.askBefore})
 	switch err := s.canceled(ctx, err); {
 	case errors.Is(err, errTold):
 		return s.end()

@@ -216,6 +216,7 @@ var restricting = regexp.MustCompile(`(?m)^\\(un)?restrict .*\n`)
 // On the server of the protected tables the catalog shows what depends on their rows, so that it is masked: twins stand
 // under the tables' own names all the same.
 func TestTwinsApartOnOneServer(t *testing.T) {
+	patient.Test(t)
 	c := pgcluster.Shared(t)
 	path, rows := apartSetting(t, c)
 	const source = "census_testtwinsapartononeserver"

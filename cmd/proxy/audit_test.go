@@ -11,6 +11,7 @@ import (
 	"fugu/ledger"
 	"fugu/ledger/audit"
 	"fugu/privacy"
+	"fugu/test/patient"
 )
 
 // twoReleases makes a ledger with as many.
@@ -39,6 +40,7 @@ func twoReleases(t *testing.T, file string) {
 // An audit of a ledger with two releases: verified, exported, known again by its head, and found out when it is
 // changed.
 func TestAudit(t *testing.T) {
+	patient.Test(t)
 	path := setting(t)
 	file := filepath.Join(filepath.Dir(path), "fugu.db")
 	fugu := func(args ...string) (int, string) {

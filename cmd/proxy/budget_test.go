@@ -17,6 +17,7 @@ import (
 	"fugu/ledger"
 	"fugu/ledger/audit"
 	"fugu/privacy"
+	"fugu/test/patient"
 )
 
 // chargeOf is ε 5 of the dataset's 20.
@@ -58,6 +59,7 @@ func books4(t *testing.T, path string) string {
 
 // A budget that is spent, looked at, begun anew, and looked at again.
 func TestBudgetCommands(t *testing.T) {
+	patient.Test(t)
 	path := setting(t)
 	expect(t, exitOK, "everyone", "budget", "show", "adult", "-c", path)
 	expect(t, exitFailure, "opening the ledger", "budget", "reset", "adult", "-reason", "x", "-c", path)
@@ -118,6 +120,7 @@ func TestBudgetCommands(t *testing.T) {
 
 // A ledger that is copied, put elsewhere and compacted is whole each time; one that is put back is found out.
 func TestLedgerCommands(t *testing.T) {
+	patient.Test(t)
 	path, other := setting(t), setting(t)
 	dir := t.TempDir()
 	export, backup := filepath.Join(dir, "export"), filepath.Join(dir, "backup.db")

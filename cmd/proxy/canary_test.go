@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/test/collector"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -209,6 +210,7 @@ func found(text string, canaries []string) (out []string) {
 // and refused shows in the counts. A false alarm would need a number of six digits and more that is equal by chance:
 // what stands there are times with a dot or colon beside, counts below a thousand, and ports of five digits.
 func TestCanaries(t *testing.T) {
+	patient.Test(t)
 	traces := collector.Start(t)
 	c, _ := administered(t, "FUGU_TRACING_ENDPOINT="+traces.URL, "FUGU_LIMITS_ANSWER_GRID="+gridOfTraces.String())
 	seen, unseen := c.sing(t)

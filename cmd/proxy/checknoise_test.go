@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -70,6 +71,7 @@ func newGuild(t *testing.T, c *pgcluster.Cluster, third, mended string) (path st
 // where a key stands twice in a reference, and where many values are joined with an ordinary table; of none where there
 // is nothing to tell.
 func TestCheckTellsOfReferences(t *testing.T) {
+	patient.Test(t)
 	c := pgcluster.Shared(t)
 	for _, s := range []struct {
 		third  string // as SQL of the number i

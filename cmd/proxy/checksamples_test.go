@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -65,6 +66,7 @@ func sampledDatabase(t *testing.T) (config string) {
 
 // What is concentrated needs room for twice the chance that it is not.
 func TestCheckOfConcentration(t *testing.T) {
+	patient.Test(t)
 	config := sampledDatabase(t)
 	for _, s := range []struct {
 		delta, mechanism string
@@ -97,6 +99,7 @@ func TestCheckOfConcentration(t *testing.T) {
 // What was told by samples does not add up with what other samples, or none, tell: such a change is not served, neither
 // at a start nor by a reload, unless the data are drawn anew.
 func TestSamplesStay(t *testing.T) {
+	patient.Test(t)
 	dir := t.TempDir()
 	path, policy := filepath.Join(dir, "fugu.yaml"), filepath.Join(dir, "p.policy.yaml")
 	text := fmt.Sprintf(sampledPolicy, "0.1", "auto")
@@ -154,6 +157,7 @@ func TestSamplesStay(t *testing.T) {
 // A table whose statement is declared by samples answers that one, says check, even of a secret mean and at delta 0;
 // two such statements about one table are refused, and so is a mechanism that samples say nothing for.
 func TestCheckTellsOfSamples(t *testing.T) {
+	patient.Test(t)
 	config := sampledDatabase(t)
 
 	const answers = "public.payments answers one statement, and no other: that of the model largest"

@@ -144,6 +144,7 @@ ANALYZE visit`
 
 // What may break the assumption of a twin is found in the catalog.
 func TestCheckSuspectsTwins(t *testing.T) {
+	patient.Test(t)
 	c := pgcluster.Shared(t)
 	for _, step := range [][2]string{
 		{"postgres", "CREATE DATABASE doubts"}, {"doubts", doubtful}, {"doubts", addressed},

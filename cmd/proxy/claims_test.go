@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 const claims = `declared:
@@ -20,6 +22,7 @@ analysts:`
 // What the policy claims is printed by check, and answered by serve: the public numbers as they stand, their parts so
 // that they add up to them.
 func TestClaims(t *testing.T) {
+	patient.Test(t)
 	path := setting(t, "analysts:", claims)
 	code, stdout, stderr := invoke(t, "check", "-c", path)
 	for _, word := range []string{"the model of ages is declared", "SELECT avg(age) FROM adult",

@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	"fugu/test/golden"
+	"fugu/test/patient"
 )
 
 // Help, completion and the manual page are what the table of commands says: a command that is not there fails, and so
 // does a change that nobody has read.
 func TestCommandsAreTold(t *testing.T) {
+	patient.Test(t)
 	for file, args := range map[string][]string{"help.txt": {"help"}, "completion.bash": {"completion", "bash"},
 		"completion.zsh": {"completion", "zsh"}, "completion.fish": {"completion", "fish"}, "fugu.1": {"man"}} {
 		code, stdout, stderr := invoke(t, args...)
@@ -45,6 +47,7 @@ func TestCommandsAreTold(t *testing.T) {
 
 // The completion completes, in a shell.
 func TestCompletionInBash(t *testing.T) {
+	patient.Test(t)
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("no bash")
@@ -67,6 +70,7 @@ func TestCompletionInBash(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
+	patient.Test(t)
 	expect(t, exitOK, "fugu ", "version")
 	expect(t, exitUsage, "fugu version", "version", "now")
 	_, stdout, _ := invoke(t, "version", "-json")
@@ -78,6 +82,7 @@ func TestVersion(t *testing.T) {
 }
 
 func TestSchemaCommand(t *testing.T) {
+	patient.Test(t)
 	for _, what := range []string{"policy", "config"} {
 		_, stdout, _ := invoke(t, "schema", what)
 		var s struct {
@@ -93,6 +98,7 @@ func TestSchemaCommand(t *testing.T) {
 
 // On a terminal findings are coloured and laid out for its width.
 func TestFindingsOnATerminal(t *testing.T) {
+	patient.Test(t)
 	tty, screen := terminal(t)
 	var plain bytes.Buffer
 	args := []string{"check", "-c", "nowhere.yaml"}

@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -10,18 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"fugu/test/browser"
-	"fugu/test/nightly"
 )
-
-// night says that it is night, and browserRequired that there has to be a browser.
-var night, browserRequired bool
-
-// byNight takes what tests are asked for by night out of the environment: to the command each variable of FUGU_ is a
-// key of its configuration, and these are none.
-func byNight() {
-	night, browserRequired = nightly.Is(), os.Getenv(browser.Required) != ""
-	_, _ = os.Unsetenv(nightly.Asked), os.Unsetenv(browser.Required)
-}
 
 // consoleScreens are those the console is looked at on. The desk's are those of the pictures in docs/console.
 var consoleScreens = []browser.Screen{{Width: 1100, Height: 860}, {Width: 1100, Height: 860, Dark: true},
@@ -47,7 +38,7 @@ func TestConsoleInABrowser(t *testing.T) {
 	}
 	c, _ := administered(t)
 	if browserRequired {
-		t.Setenv(browser.Required, "1")
+		t.Setenv(browserWanted, "1")
 	}
 	c.ask(t)
 	conn := c.connect(t)

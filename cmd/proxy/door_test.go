@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/test/certs"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 	"fugu/upstream"
 )
@@ -176,6 +177,7 @@ func errString(err error) string {
 
 // Each guest is checked: what one of them can do is a hole like any other.
 func TestCheckOfGuests(t *testing.T) {
+	patient.Test(t)
 	c := pgcluster.Shared(t)
 	for entry, want := range map[string]string{
 		fmt.Sprintf("{dsn: %q}", c.DSN("postgres", "adult")):    "superuser",

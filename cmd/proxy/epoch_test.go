@@ -5,11 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 // An operator says that the data are others while a proxy serves, which soon answers anew; who and why are in the
 // audit.
 func TestEpochAdvance(t *testing.T) {
+	patient.Test(t)
 	path := setting(t)
 	advance := []string{"epoch", "advance", "-c", path, "adult", "--reason", "the table of 2027", "-user", "root"}
 	expect(t, exitFailure, "there is none yet", advance...)
@@ -71,6 +74,7 @@ func TestEpochAdvance(t *testing.T) {
 
 // A check says who shares in the budget, and what renewal gives up.
 func TestCheckSaysWhatRenewalGivesUp(t *testing.T) {
+	patient.Test(t)
 	path := setting(t, "per: dataset}", "renew: P30D, shares: {default: {epsilon: 5, delta: 0.002}, users: {alice: "+
 		"{epsilon: 20, delta: 0.01}}, groups: {both: {members: [alice, bob], epsilon: 12, delta: 0.01}}}}")
 	code, stdout, stderr := invoke(t, "check", "-c", path)

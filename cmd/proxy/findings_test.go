@@ -10,6 +10,7 @@ import (
 
 	"fugu/internal/finding"
 	"fugu/test/golden"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -74,6 +75,7 @@ func masked(path, text string) string {
 
 // Each finding has a place, a reason and what to do, in text and in JSON; what is mended is not found any more.
 func TestCheckFinds(t *testing.T) {
+	patient.Test(t)
 	c, path := harbouring(t)
 	code, stdout, stderr := invoke(t, "check", "-c", path)
 	if code != exitOK || stderr != "" {
@@ -137,6 +139,7 @@ func TestCheckFindsCopies(t *testing.T) {
 
 // What check fails by has its place in JSON as well, one finding each.
 func TestCheckFailsInJSON(t *testing.T) {
+	patient.Test(t)
 	_, path := harbouring(t)
 	file := filepath.Join(filepath.Dir(path), "p.policy.yaml")
 	for _, x := range []struct {
@@ -168,6 +171,7 @@ func TestCheckFailsInJSON(t *testing.T) {
 
 // An edit that ends stored answers is told by the policy that the last answer was given under.
 func TestCheckTellsOfEndedAnswers(t *testing.T) {
+	patient.Test(t)
 	_, path := harbouring(t)
 	const words = "the stored answers end with this policy"
 	expectNot := func() {

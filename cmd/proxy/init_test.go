@@ -195,6 +195,7 @@ func beFugu(t *testing.T, path string) {
 
 // At a terminal the same is asked for that flags say, and the same files come of it.
 func TestInitAsks(t *testing.T) {
+	patient.Test(t)
 	c, owner := shop(t, "asked")
 	forget(t, c, "asked", "fugu_asked")
 	if err := c.Exec(t.Context(), "asked", "ANALYZE"); err != nil {
@@ -247,6 +248,7 @@ func TestInitAsks(t *testing.T) {
 
 // With noise the domains are what the schema says, tables without a reference are closed, and check passes.
 func TestInitWithNoise(t *testing.T) {
+	patient.Test(t)
 	c, owner := shop(t, "noisy")
 	forget(t, c, "noisy", "fugu_noisy")
 	if err := c.Exec(t.Context(), "noisy", "CREATE TABLE before (LIKE orders); INSERT INTO before "+
@@ -282,6 +284,7 @@ func TestInitWithNoise(t *testing.T) {
 // Without a terminal everything that is missing is told at once; what is no condition, table or policy is refused
 // before anything is written.
 func TestInitRefuses(t *testing.T) {
+	patient.Test(t)
 	c, owner := shop(t, "refusing")
 	forget(t, c, "refusing", "fugu_refusing")
 	dir := filepath.Join(t.TempDir(), "shop")

@@ -24,6 +24,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/test/adult"
+	"fugu/test/nightly"
 	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
@@ -38,6 +39,22 @@ func TestMain(m *testing.M) {
 	byNight()
 	pgcluster.Main(m)
 }
+
+// night says that it is night, and browserRequired that there has to be a browser.
+var night, browserRequired bool
+
+// byNight takes what tests are asked for by night out of the environment: to the command each variable of FUGU_ is a
+// key of its configuration, and these are none.
+func byNight() {
+	night, browserRequired = nightly.Is(), os.Getenv(browserWanted) != ""
+	for _, asked := range []string{nightly.Asked, browserWanted, patient.Asked} {
+		_ = os.Unsetenv(asked)
+	}
+}
+
+// browserWanted is browser.Required. Package browser is not under the race detector: it brings a client that is larger
+// than Fugu, for one test that runs by night.
+const browserWanted = "FUGU_BROWSER"
 
 var loaded bool
 
@@ -133,6 +150,7 @@ func TestExitCodes(t *testing.T) {
 
 // All findings of a policy come at once.
 func TestCheckReportsEverything(t *testing.T) {
+	patient.Test(t)
 	_, _, stderr := invoke(t, "check", "-c", setting(t, "within: 0.05", "within: 5", "version: 1", "version: 9",
 		"per: dataset", "per: nobody"))
 	for _, word := range []string{"within", "version", "per", "adult.policy.yaml:"} {

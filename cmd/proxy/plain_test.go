@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -30,6 +31,7 @@ func unprotected(t *testing.T, guest, more string) (path string) {
 
 // Without a policy check says that nothing is protected, and what the guest is, and has nothing against it.
 func TestCheckWithoutPolicy(t *testing.T) {
+	patient.Test(t)
 	for guest, super := range map[string]bool{"fugu_guest": false, "postgres": true} {
 		code, stdout, stderr := invoke(t, "check", "-c", unprotected(t, guest, ""))
 		if code != 0 || stderr != "" || !strings.Contains(stdout, "warning: there is no policy") ||

@@ -10,6 +10,7 @@ import (
 
 	previewing "fugu/preview"
 	"fugu/test/golden"
+	"fugu/test/patient"
 )
 
 const shipboard = `-- What kinds there are
@@ -26,6 +27,7 @@ SELECT kind,
 // A workload is a table of its statements, in which what is refused says where and why; with plots, what a statement's
 // noise is there to hide. Neither leaves a ledger behind.
 func TestPreviewOfWorkload(t *testing.T) {
+	patient.Test(t)
 	_, path := harbouring(t)
 	file := filepath.Join(filepath.Dir(path), "ships.sql")
 	if err := os.WriteFile(file, []byte(shipboard), 0o600); err != nil {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"fugu/test/patient"
 )
 
 // terminal opens a pseudo-terminal 80 columns wide: what is written to tty can be read from screen.
@@ -39,6 +41,7 @@ func terminal(t *testing.T) (tty, screen *os.File) {
 // On a terminal there is one line, which fills up, never wraps, and is gone at the end; elsewhere a line for each
 // statement.
 func TestProgress(t *testing.T) {
+	patient.Test(t)
 	long := "SELECT   " + strings.Repeat("x", 200)
 	var lines bytes.Buffer
 	p := progress(&lines, "adult")

@@ -7,10 +7,12 @@ import (
 	"fugu/dataset"
 	"fugu/policy"
 	"fugu/privacy"
+	"fugu/test/patient"
 )
 
 // What a policy can never answer is said when it is checked, and nothing of a policy that can.
 func TestUnanswerable(t *testing.T) {
+	patient.Test(t)
 	table := policy.QualifiedName{Schema: "public", Name: "adult"}
 	share, mean, parameter := policy.Secret{Name: "rich", Table: table, Proportion: "rich"},
 		policy.Secret{Name: "pay", Table: table, Mean: "salary"}, policy.Secret{Table: table, Parameter: "times"}

@@ -5,10 +5,13 @@ package main
 import (
 	"slices"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 // A proxy that writes what it hears into log and metrics is found out, for what clients write and for what is true.
 func TestCanariesPlanted(t *testing.T) {
+	patient.Test(t)
 	c, _ := administered(t, faultEnv+"="+talkative)
 	seen, unseen := c.sing(t)
 	for _, where := range []string{"metrics", "log"} {

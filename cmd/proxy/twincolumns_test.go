@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -17,6 +18,7 @@ GRANT SELECT ON poll TO poll_keeper; GRANT SELECT ON poll, poll_before TO poll_r
 
 // What a DBA is told of columns that are shown row by row: by check, twin build, twin show and the certificate.
 func TestTwinColumnsInWords(t *testing.T) {
+	patient.Test(t)
 	c := pgcluster.Shared(t)
 	for _, step := range [][2]string{
 		{"postgres", "CREATE ROLE poll_keeper LOGIN; CREATE ROLE poll_guest LOGIN; CREATE ROLE poll_reader LOGIN"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 	"fugu/twin/build"
 )
@@ -21,6 +22,7 @@ CREATE INDEX ON survey (note); GRANT SELECT ON survey TO survey_keeper`
 // The command writes a dump that psql takes, and a certificate with the dump's hash; what it cannot write whole it does
 // not write, and its exit code says whose mistake it was.
 func TestTwinExport(t *testing.T) {
+	patient.Test(t)
 	c := pgcluster.Shared(t)
 	for _, step := range [][2]string{
 		{"postgres", "CREATE ROLE survey_keeper LOGIN; CREATE ROLE survey_guest LOGIN"},

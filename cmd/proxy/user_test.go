@@ -9,11 +9,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"fugu/test/patient"
 	"fugu/wire/auth"
 )
 
 // A user that is added can log in with the password, and with no other; the lines of others stay as they are.
 func TestUserAdd(t *testing.T) {
+	patient.Test(t)
 	path := setting(t, "method: trust", "method: scram-sha-256\n  users: users.txt")
 	file := filepath.Join(filepath.Dir(path), "users.txt")
 	aliceAlone(t, file, "old")

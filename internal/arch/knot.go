@@ -28,7 +28,9 @@ const maxKnot = 8
 func Knots(dir string) ([]Knot, error) {
 	const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 		packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesSizes | packages.NeedTypesInfo
-	loaded, err := packages.Load(&packages.Config{Dir: dir, Mode: mode}, "./...")
+	// With the tag the packages are those that tests are built of, so that they are not compiled once more.
+	c := &packages.Config{Dir: dir, Mode: mode, BuildFlags: []string{"-tags=fuguhooks"}}
+	loaded, err := packages.Load(c, "./...")
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ const (
 	OpenSearches    = false // pipeline: there is room for any number of searches for noise
 	LongSearches    = false // pipeline: a search for noise may take ten minutes
 	NoGrid          = false // pipeline: an answer leaves as soon as it is there
+	FreeLosses      = false // answer: a question whose connection was lost amid its scan is scanned again for nothing
 	ChargeLate      = false // pipeline: a statement is charged when its answer is known, and none that is canceled
 	StaleStatements = false // pipeline: a statement outlives the policy that it was prepared under
 	ModelFromData   = false // pipeline: the protected rows are their own reference
@@ -39,6 +40,7 @@ const (
 	ReaderPath      = false // upstream: the reader looks in public before pg_catalog
 	ReaderIndexes   = false // upstream: the reader may scan indexes
 	LooseSnapshot   = false // upstream: ordinary tables may change while a statement is answered
+	EarlyEnd        = false // upstream: the reader's transaction ends as soon as its rows are read
 	Unlooked        = false // model: whoever writes a statement has not looked at the reference
 	SortedForFree   = false // model: what few values are sorted into cannot have been chosen
 	UnpaidTexts     = false // model: whatever is asked was fixed before the reference was drawn

@@ -18,6 +18,7 @@ var (
 	OpenSearches    bool
 	LongSearches    bool
 	NoGrid          bool
+	FreeLosses      bool
 	ChargeLate      bool
 	StaleStatements bool
 	ModelFromData   bool
@@ -36,6 +37,7 @@ var (
 	ReaderPath      bool
 	ReaderIndexes   bool
 	LooseSnapshot   bool
+	EarlyEnd        bool
 	Unlooked        bool
 	SortedForFree   bool
 	UnpaidTexts     bool

@@ -15,13 +15,46 @@ import (
 	"time"
 )
 
-// Build builds the command into a directory, and returns the file.
-func Build(ctx context.Context, dir string) (string, error) {
+// Once is the environment variable with a directory in which the command is built once for all that build it with the
+// same flags: scripts/test.sh sets it, as many packages' tests run the same program.
+const Once = "FUGUHOOKS_BUILT"
+
+// Build builds the command into a directory, with flags of go build's, and returns the file. The working directory must
+// be inside the module.
+func Build(ctx context.Context, dir string, flags ...string) (string, error) {
 	file := filepath.Join(dir, "fugu")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", file, "fugu/cmd/proxy").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	shared := os.Getenv(Once)
+	if shared == "" {
+		return file, build(ctx, file, flags)
 	}
-	return file, nil
+
+	// Whoever comes first builds, and the others wait at the lock.
+	shared = filepath.Join(shared, "fugu"+strings.Join(flags, ""))
+	lock, err := os.Create(shared + ".lock")
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("locking %s: %w", lock.Name(), err)
+	}
+	if _, err := os.Stat(shared); errors.Is(err, os.ErrNotExist) {
+		if err := build(ctx, shared+".new", flags); err != nil {
+			return "", err
+		}
+		if err := os.Rename(shared+".new", shared); err != nil {
+			return "", err
+		}
+	}
+	return file, os.Symlink(shared, file)
+}
+
+func build(ctx context.Context, file string, flags []string) error {
+	args := append(append([]string{"build"}, flags...), "-o", file, "fugu/cmd/proxy")
+	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // Process is a running fugu serve.

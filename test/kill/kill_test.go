@@ -234,8 +234,8 @@ func all() bool { return os.Getenv(allEnv) != "" }
 // leastKills is how many kills TestKilledAtEveryPoint makes at the least, with make kills.
 const leastKills = 500
 
-// swept of them are by day, and with them two fifths of the points.
-const swept = 2
+// swept of them are by day, and with them a fifth of the points.
+const swept = 1
 
 // ledgersOf is how many ledgers the kills of one kind are spread over; it is odd, as shares are. A ledger is verified
 // as a whole each time that it is opened: with fewer of them, that is what the kills take their time for.
@@ -243,7 +243,7 @@ const ledgersOf = 5
 
 // The proxy is killed at each point that a statement passes on its way, of every kind of statement, in every store,
 // also where answers are charged to a joint account. Each kill is by SIGKILL, of the program itself; with make kills
-// there are two at each point, and without it one at two points of five.
+// there are two at each point, and without it one at every fifth point.
 func TestKilledAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	times, swept, least := 1, swept, leastKills*swept/ledgersOf

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"fugu/test/compat/sides"
+	"fugu/test/command"
 	"fugu/test/pgcluster"
 )
 
@@ -85,7 +85,7 @@ func build(ctx context.Context) (err error) {
 	if made.dir, err = os.MkdirTemp("", "fugu-kill-"); err != nil {
 		return err
 	}
-	if made.binary, err = sides.Build(ctx, made.dir, "-tags", "fuguhooks"); err != nil {
+	if made.binary, err = command.Build(ctx, made.dir, "-tags", "fuguhooks"); err != nil {
 		return err
 	}
 	if made.cluster, err = pgcluster.Start(ctx, options); err != nil {

@@ -101,6 +101,9 @@ func tables(data census, repetitions int) error {
 	if err := printTable2(divide(data.testing, secrets[0]), divide(data.modelling, secrets[0])); err != nil {
 		return err
 	}
+	if err := printParts(divide(data.testing, secrets[0])); err != nil {
+		return err
+	}
 	if err := printTable3(data, repetitions); err != nil {
 		return err
 	}

@@ -11,11 +11,14 @@ import (
 // Asked is the environment variable that has marked tests run under the race detector too, whatever its value.
 const Asked = "FUGU_PATIENT"
 
+// asked is read at once: tests of the command take out of the environment what is none of its variables.
+var asked = os.Getenv(Asked) != ""
+
 // Test marks a test as a patient one: under the race detector it is skipped, unless it is asked for. It is the first
 // statement of the test, where scripts/test.sh looks for it; a test that is not marked there fails it.
 func Test(t testing.TB) {
 	t.Helper()
-	if race && os.Getenv(Asked) == "" {
+	if race && !asked {
 		t.Skip("without the race detector: " + Asked + "=1 runs it nevertheless")
 	}
 }

@@ -104,6 +104,7 @@ func settings(o Options, dir string) map[string]string {
 		"listen_addresses":        "127.0.0.1",
 		"unix_socket_directories": dir,
 		"max_connections":         "200",
+		"jit":                     "off", // to compile a look at the catalog takes a hundred times as long as to look
 	}
 	if o.MaxConnections != 0 {
 		s["max_connections"] = strconv.Itoa(o.MaxConnections)

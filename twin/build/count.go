@@ -19,6 +19,7 @@ type counts struct {
 	classes  []int64 // how many rows each class has
 	contents []byte  // a digest of which rows are of which class
 	edges    []edge  // by class, for what is likely to be drawn
+	sieve    sieve   // the rows that the edges may take
 }
 
 // unchanged reports whether the rows that a draw was made of are those that there are now, each of the class that it
@@ -28,7 +29,8 @@ func (s *source) unchanged(ctx context.Context, db pgx.Tx, key []byte, d, now Dr
 	contents := now.Contents
 	if d.Class != now.Class {
 		err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) (err error) {
-			_, contents, err = s.look(ctx, tx, key, s.rows(d.Class, nil), make([]edge, len(d.Noisy)))
+			seen, err := s.look(ctx, tx, key, s.rows(d.Class, nil), make([]edge, len(d.Noisy)))
+			contents = seen.contents
 			return err
 		})
 		var pe *pgconn.PgError
@@ -72,40 +74,42 @@ func (s *source) tally(ctx context.Context, db pgx.Tx, rows string, classes int)
 
 // look goes through all rows in one scan, of as many classes as there are edges, and has the edges see theirs.
 // PostgreSQL sends what rows are hashed by, and who builds hashes it: a hash is ten times as dear there.
-func (s *source) look(ctx context.Context, db pgx.Tx, key []byte, rows string, edges []edge) (
-	classes []int64, contents []byte, err error) {
+func (s *source) look(ctx context.Context, db pgx.Tx, key []byte, rows string, edges []edge) (c counts, err error) {
 	counted, hashes, stray := newHistogram(len(edges)), newHistogram(len(edges)), false
-	var room []byte
-	err = eachRow(ctx, db, rows, func(class int, id []byte) {
+	c.edges, c.sieve = edges, newSieve(s.Rows)
+	p := s.placer(key)
+	err = eachRow(ctx, db, s.sent(), rows, func(class int, id []byte) {
 		if class < 0 || class >= len(edges) {
 			stray = true
 			return
 		}
-		var h [sha256.Size]byte
-		h, room = s.hashOf(key, id, room)
+		h, number := p.place(id)
 		bucket := int(h[0])<<8 | int(h[1])
 		counted[class][bucket]++
 		// The digest is a sum, so that the order of the scan does not matter, of 24 bits of each hash.
 		hashes[class][bucket] += int64(h[2]) | int64(h[3])<<8 | int64(h[4])<<16
-		edges[class].see(h[:])
+		if edges[class].see(h[:]) {
+			c.sieve.add(number)
+		}
 	})
 	if err == nil && stray {
 		err = errNoClass
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the rows of %s: %w", s.qualified(), err)
+		return counts{}, fmt.Errorf("reading the rows of %s: %w", s.qualified(), err)
 	}
 
 	sum := newDigest()
-	classes = make([]int64, len(edges))
+	c.classes = make([]int64, len(edges))
 	for class := range edges {
 		for bucket, n := range counted[class] {
-			if classes[class] += n; n > 0 {
+			if c.classes[class] += n; n > 0 {
 				sum.add(class, bucket, n, hashes[class][bucket])
 			}
 		}
 	}
-	return classes, sum.bytes(), nil
+	c.contents = sum.bytes()
+	return c, nil
 }
 
 // histogram has a number for each class and each bucket: two bytes of a hash.

@@ -65,23 +65,26 @@ func (w window) whole() bool { return w == window{0, math.MaxUint64} }
 // firstOf are the eight bytes of a half by which windows go.
 func firstOf(half []byte) uint64 { return binary.BigEndian.Uint64(half) }
 
-// see takes in a row of the class.
-func (e *edge) see(h []byte) {
+// see takes in a row of the class, and reports whether it may be one of those that are taken.
+func (e *edge) see(h []byte) bool {
 	x := firstOf(h)
 	switch {
 	case e.take == 0 || x > e.last.to:
+		return false
 	case x >= e.last.from:
 		e.held = append(e.held, bytes.Clone(h))
 	default:
 		e.before++
-		if y := firstOf(h[half:]); e.more == 0 || y > e.twice.to {
-			return
-		} else if y < e.twice.from {
+		y := firstOf(h[half:])
+		switch {
+		case e.more == 0 || y > e.twice.to:
+		case y < e.twice.from:
 			e.below++
-		} else {
+		default:
 			e.halves = append(e.halves, bytes.Clone(h[half:]))
 		}
 	}
+	return true
 }
 
 // settle returns the hash of the last row taken, and the second half of the last of them that stands once more, once

@@ -133,23 +133,22 @@ func (j *job) count(ctx context.Context) (c counts, err error) {
 	if j.family.rows, err = root.stage(ctx, j.tx, j.class, j.family.carried(root, j.keys[root])); err != nil {
 		return c, err
 	}
-	if c.classes, err = root.tally(ctx, j.tx, j.family.rows, len(j.design.Classes)); err != nil {
+	classes, err := root.tally(ctx, j.tx, j.family.rows, len(j.design.Classes))
+	if err != nil {
 		return c, err
 	}
 	j.next = Draw{Dataset: j.policy.Dataset, Law: j.law, Class: j.class, Reason: j.options.Reason}
-	if j.next.Noisy, err = j.books.noise(j.design, c.classes); err != nil {
+	if j.next.Noisy, err = j.books.noise(j.design, classes); err != nil {
 		return c, err
 	}
 
 	// Where the last row of each class is can be guessed from what was drawn, so that one scan is enough.
 	j.say(.05, "reading the rows of "+root.qualified())
-	c.edges = edgesAt(c.classes, j.expected(c.classes), firstSpread)
-	classes, contents, err := root.look(ctx, j.tx, j.key, j.family.rows, c.edges)
+	seen, err := root.look(ctx, j.tx, j.key, j.family.rows, edgesAt(classes, j.expected(classes), firstSpread))
 	if err == nil {
-		err = sameRows(c.classes, classes)
+		err = sameRows(classes, seen.classes)
 	}
-	c.contents = contents
-	return c, err
+	return seen, err
 }
 
 // expected is what is drawn of each class unless the rows have changed since counts were drawn: then it is seen too

@@ -2,6 +2,7 @@ package build
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -57,8 +58,13 @@ func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source
 	for _, c := range s.kept() {
 		names = append(names, c.name)
 	}
-	rows, err = makeTable(ctx, db, fmt.Sprintf(`CREATE TABLE %s WITH (%s) AS SELECT %s FROM (%s) AS r`,
-		newName(s), twinStorage, list("", names), from))
+	table := fmt.Sprintf(`TABLE %s WITH (%s)`, newName(s), twinStorage)
+	query := fmt.Sprintf(`SELECT %s FROM (%s) AS r`, list("", names), from)
+	if s == f.root && len(children) == 0 {
+		rows, err = s.makeOfTaken(ctx, db, table, query)
+	} else {
+		rows, err = makeTable(ctx, db, table, query)
+	}
 	if err == nil {
 		err = f.checkRoom(s, keys[s], rows)
 	}
@@ -105,14 +111,45 @@ func (f *family) carried(s *source, keys fresh) (out []string) {
 	return out
 }
 
-// makeTable runs a CREATE TABLE AS, and returns how many rows the table has. INSERT would do without workers.
-func makeTable(ctx context.Context, db pgx.Tx, sql string) (rows int64, err error) {
+// makeTable makes a table of the rows of a query, and returns how many there are. INSERT would do without workers.
+func makeTable(ctx context.Context, db pgx.Tx, table, query string) (rows int64, err error) {
 	err = inParallel(ctx, db, func() error {
-		tag, err := db.Exec(ctx, sql)
+		tag, err := db.Exec(ctx, `CREATE `+table+` AS `+query)
 		rows = tag.RowsAffected()
 		return err
 	})
 	return rows, err
+}
+
+// makeOfTaken is makeTable for a query over hashed rows.
+func (s *source) makeOfTaken(ctx context.Context, db pgx.Tx, table, query string) (rows int64, err error) {
+	execute, err := s.prepareTaken(ctx, db, query)
+	if err != nil {
+		return 0, err
+	}
+	rows, err = makeTable(ctx, db, table, execute)
+	// A prepared statement outlives its transaction, also one that has failed.
+	return rows, errors.Join(err, db.Conn().PgConn().Deallocate(ctx, takenName))
+}
+
+// prepareTaken prepares a query over hashed rows, and returns what executes it. It is planned for any parameters: to
+// plan with the values would write them into the plan, which workers are sent as a text.
+func (s *source) prepareTaken(ctx context.Context, db pgx.Tx, query string) (execute string, err error) {
+	for _, sql := range []string{
+		`SET LOCAL plan_cache_mode = force_generic_plan`,
+		fmt.Sprintf(`PREPARE "%s" (bytea, bytea[], bytea) AS %s`, takenName, query),
+	} {
+		if _, err := db.Exec(ctx, sql); err != nil {
+			return "", err
+		}
+	}
+
+	before := ""
+	if s.plainKey() {
+		before = "("
+	}
+	return fmt.Sprintf(`EXECUTE "%s" (%s, pg_catalog.current_setting('fugu.last')::pg_catalog.bytea[],
+		pg_catalog.decode(pg_catalog.current_setting('fugu.sieve'), 'base64'))`, takenName, orderSetting(before)), nil
 }
 
 // inParallel runs f, whose statements are worth another processor: what they compute of rows, and that they order them,
@@ -196,14 +233,18 @@ func (f *family) copiesOfRoot(keys fresh, show []released) string {
 		and(columns) + `
 		FROM ` + f.root.hashed(f.rows, columns) + ` AS t JOIN ` + copiesName + ` AS c ON c."fugu class" = t."fugu class"
 			AND (c."fugu last" IS NULL OR pg_catalog.substr(t."fugu h", 17) <= c."fugu last")
-		WHERE t."fugu h" <= ` + lastTaken
+		WHERE ` + isTaken
 }
 
 // layAside writes the rows of a table that others are linked to into a table of its own first, and returns the SQL of
 // them, in their order.
 func (f *family) layAside(ctx context.Context, db pgx.Tx, s *source, rows string) (string, error) {
 	aside := f.laid(s.Qualified())
-	_, err := makeTable(ctx, db, `CREATE UNLOGGED TABLE `+aside+` AS `+rows)
+	make := makeTable
+	if s == f.root {
+		make = s.makeOfTaken
+	}
+	_, err := make(ctx, db, `UNLOGGED TABLE `+aside, rows)
 	if err == nil {
 		_, err = db.Exec(ctx, `ANALYZE `+aside)
 	}

@@ -1,11 +1,14 @@
 package build
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"slices"
-
-	"crypto/sha256"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,8 +16,8 @@ import (
 	"fugu/parser"
 )
 
-// identity is the SQL of the text that stands for a row t of the table in the order of drawing, but for what around
-// says: the row's place is the SHA-256 of a secret key and of this text in UTF-8. The hash's first half is the place
+// identity is the SQL of what stands for a row t of the table in the order of drawing: the row's place is the SHA-256
+// of a secret key and of its text in UTF-8, in parentheses where it is plain. The hash's first half is the place
 // itself, the second half is for what else is drawn of the row.
 //
 // It is a function of the primary key and not of the content, so that a row that is corrected keeps its place. Without
@@ -30,28 +33,26 @@ func (s *source) identity() string {
 		return row + " || ' ' || pg_catalog.row_number() OVER (PARTITION BY " + row + ")"
 	}
 	if s.plainKey() {
-		return "t." + parser.QuoteIdent(s.primary[0]) + "::pg_catalog.text"
+		return "t." + parser.QuoteIdent(s.primary[0])
 	}
 	return "ROW(" + list("t.", s.primary) + ")::pg_catalog.text"
 }
 
-// around is what stands before and behind every identity: a row of one value in which nothing has to be quoted is
-// written in parentheses, which need not be computed and sent for each.
-func (s *source) around() (before, behind string) {
-	if s.plainKey() {
-		return "(", ")"
-	}
-	return "", ""
-}
+// plainKey reports whether the primary key is one number or uuid: a row of one value in which nothing has to be quoted
+// is written in parentheses, which need not be computed for each, and in signs that every encoding of a server has as
+// ASCII has them.
+func (s *source) plainKey() bool { return s.countsNumbers() || s.keyType() == "uuid" }
 
-// plainKey reports whether the primary key is one number or uuid, so that identities are digits, letters and signs that
-// every encoding of a server has as ASCII has them.
-func (s *source) plainKey() bool {
+// countsNumbers reports whether the primary key is one whole number.
+func (s *source) countsNumbers() bool { return slices.Contains(numbers, s.keyType()) }
+
+// keyType is the type of a primary key of one column; empty: there is none.
+func (s *source) keyType() string {
 	if s.countsEqual() || len(s.primary) != 1 {
-		return false
+		return ""
 	}
 	c, _ := s.column(s.primary[0])
-	return c.base == "uuid" || slices.Contains(numbers, c.base)
+	return c.base
 }
 
 // countsEqual reports whether rows are told apart by a running number among equal ones.
@@ -71,35 +72,77 @@ func and(columns []string) string {
 	return ", " + list("t.", columns)
 }
 
-// hashed is the SQL of rows with their hash h, as who builds computes it, in the place of their identity.
+// hashed is the SQL of rows with their hash h, as who builds computes it, in the place of their identity. Of rows that
+// no class takes as many as it can tell are left out before they are hashed, which is the dearest thing of all.
 func (s *source) hashed(rows string, columns []string) string {
-	before, behind := s.around()
-	id := `pg_catalog.convert_to(t."fugu id", 'UTF8')`
+	id, some := `pg_catalog.convert_to(t."fugu id", 'UTF8')`, ""
 	text := id
 	if s.plainKey() {
-		id = `pg_catalog.textsend(t."fugu id")` // bytes of the session's encoding, in a tenth of the time
-		text = `pg_catalog.textsend(t."fugu id" || ` + parser.QuoteLiteral(behind) + `)`
+		id = `pg_catalog.textsend(t."fugu id"::pg_catalog.text)` // in a tenth of the time
+		text = `pg_catalog.textsend(t."fugu id"::pg_catalog.text || ')')`
 	}
-	hash := `pg_catalog.sha256(k.key || ` + text + `)`
+	if s.countsNumbers() {
+		some = ` WHERE ` + mayBeTaken(s.Rows)
+	}
+	hash := `pg_catalog.sha256(` + hashHead + ` || ` + text + `)`
 	if hook.TwinTableOrder {
 		hash = `pg_catalog.substr(` + id + ` || '\x0000000000000000', 1, 8) || pg_catalog.substr(` + hash + `, 9)`
 	}
 	// OFFSET has each hash computed once, however often it is asked for. It is written as the planner knows at once
-	// that it leaves nothing out, and the key as what is no subquery: either would keep workers from what comes after.
-	return fmt.Sprintf(`(SELECT t."fugu class", %s AS "fugu h"%s FROM %s AS t, %s AS k(key)
-		OFFSET '0'::pg_catalog.int8)`, hash, and(columns), rows, orderSetting(before))
+	// that it leaves nothing out.
+	return fmt.Sprintf(`(SELECT t."fugu class", %s AS "fugu h"%s FROM %s AS t%s OFFSET '0'::pg_catalog.int8)`, hash,
+		and(columns), rows, some)
 }
 
-// hashOf is the hash of a row by its identity. buffer is room to work in, which it returns for the next row.
-func (s *source) hashOf(key, id, buffer []byte) (h [sha256.Size]byte, _ []byte) {
-	before, behind := s.around()
-	buffer = append(append(buffer[:0], key...), before...)
-	buffer = append(append(buffer, id...), behind...)
-	h = sha256.Sum256(buffer)
-	if hook.TwinTableOrder {
-		copy(h[:8], append(slices.Clone(id), make([]byte, 8)...))
+// sent is the SQL of an identity as PostgreSQL is to send it, which a placer understands.
+func (s *source) sent() string {
+	if s.countsNumbers() {
+		return `"fugu id"::pg_catalog.int8`
 	}
-	return h, buffer
+	return `"fugu id"`
+}
+
+// placer works out the hashes of rows by what PostgreSQL sends of their identities, as hashed does there.
+type placer struct {
+	keyType string
+	text    []byte // the text that is hashed, of which the first bytes stay
+	first   int
+}
+
+func (s *source) placer(key []byte) *placer {
+	p := &placer{keyType: s.keyType(), text: slices.Clone(key)}
+	if s.plainKey() {
+		p.text = append(p.text, '(')
+	}
+	p.first = len(p.text)
+	return p
+}
+
+// place returns the hash of a row, and the number by which the sieve knows it, if its key is one. It makes nothing
+// anew.
+func (p *placer) place(id []byte) (h [sha256.Size]byte, number int64) {
+	text := p.text[:p.first]
+	switch {
+	case slices.Contains(numbers, p.keyType) && len(id) == 8:
+		number = int64(binary.BigEndian.Uint64(id))
+		text = append(strconv.AppendInt(text, number, 10), ')')
+	case p.keyType == "uuid" && len(id) == 16:
+		for i, n := range []int{4, 2, 2, 2, 6} {
+			if i > 0 {
+				text = append(text, '-')
+			}
+			text = hex.AppendEncode(text, id[:n])
+			id = id[n:]
+		}
+		text = append(text, ')')
+	default:
+		text = append(text, id...)
+	}
+	h, p.text = sha256.Sum256(text), text
+	if hook.TwinTableOrder {
+		copy(h[:8], append(bytes.TrimSuffix(slices.Clone(text[p.first:]), []byte(")")), make([]byte, 8)...))
+	}
+	return h, number
 }
 
 // orderSetting is the SQL of the key of the order of drawing, and of what follows it. The key is a setting of the

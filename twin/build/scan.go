@@ -11,11 +11,12 @@ import (
 )
 
 // eachRow calls f with the class and the identity of each row, in any order. A row of no class has -1. f must not keep
-// the identity.
+// the identity, which comes as the type of the key is sent in binary: a whole number in 8 bytes, a uuid in 16, or a
+// text.
 //
 // PostgreSQL sends the two and counts nothing: to group by a bucket takes it three times as long as to send the row.
-func eachRow(ctx context.Context, db pgx.Tx, rows string, f func(class int, id []byte)) error {
-	sql := `COPY (SELECT "fugu class", "fugu id" FROM ` + rows + ` AS t) TO STDOUT (FORMAT binary)`
+func eachRow(ctx context.Context, db pgx.Tx, id, rows string, f func(class int, id []byte)) error {
+	sql := `COPY (SELECT "fugu class", ` + id + ` FROM ` + rows + ` AS t) TO STDOUT (FORMAT binary)`
 	r := &rowReader{each: f, header: true}
 	tag, err := db.Conn().PgConn().CopyTo(ctx, r, sql)
 	switch {
@@ -29,7 +30,7 @@ func eachRow(ctx context.Context, db pgx.Tx, rows string, f func(class int, id [
 	return nil
 }
 
-// rowReader takes rows of an int4 and a text apart, in COPY's binary format. An error is kept for the end: were it
+// rowReader takes rows of an int4 and an identity apart, in COPY's binary format. An error is kept for the end: were it
 // returned, it would end the connection, and not just the statement.
 type rowReader struct {
 	each          func(class int, id []byte)

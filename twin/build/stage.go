@@ -32,7 +32,7 @@ func (s *source) stage(ctx context.Context, db pgx.Tx, class string, columns []s
 	if !s.countsEqual() && !s.foreign {
 		return rows, nil
 	}
-	if _, err := makeTable(ctx, db, `CREATE UNLOGGED TABLE `+stagedName+` AS SELECT * FROM `+rows+` AS t`); err != nil {
+	if _, err := makeTable(ctx, db, `UNLOGGED TABLE `+stagedName, `SELECT * FROM `+rows+` AS t`); err != nil {
 		return "", fmt.Errorf("reading the rows of %s: %w", s.qualified(), err)
 	}
 	return stagedName, nil
@@ -53,20 +53,19 @@ func (j *job) settle(ctx context.Context, c counts, take []drawn) (err error) {
 
 	// A second look is needed if something else was drawn than was likely; or else with a chance of less than 10^-14
 	// for each class.
-	edges := c.edges
+	seen := c
 	for spread := firstSpread; ; spread *= 8 {
-		if sameEdges(edges, take) {
-			last, twice, found, err := settleAll(edges)
+		if sameEdges(seen.edges, take) {
+			last, twice, found, err := settleAll(seen.edges)
 			if err != nil {
 				return err
 			} else if found {
-				return setCopies(ctx, j.tx, last, twice, each)
+				return setCopies(ctx, j.tx, seen.sieve, last, twice, each)
 			}
 		}
-		edges = edgesAt(c.classes, take, spread)
-		classes, _, err := j.family.root.look(ctx, j.tx, j.key, j.family.rows, edges)
+		seen, err = j.family.root.look(ctx, j.tx, j.key, j.family.rows, edgesAt(c.classes, take, spread))
 		if err == nil {
-			err = sameRows(c.classes, classes)
+			err = sameRows(c.classes, seen.classes)
 		}
 		if err != nil {
 			return err
@@ -95,17 +94,12 @@ func sameEdges(edges []edge, take []drawn) bool {
 	return slices.EqualFunc(edges, take, func(e edge, d drawn) bool { return e.take == d.take && e.more == d.more })
 }
 
-// lastTaken is the SQL of the hash of the last row that is taken of the class of a row t; no bytes, which are before
-// those of any row, if none is. It is a setting of the transaction, as the key is.
-const lastTaken = `(SELECT pg_catalog.current_setting('fugu.last')::pg_catalog.bytea[])[t."fugu class" + 1]`
-
 // setCopies has the rows up to the last of each class stand: each of them as often as it says, and once more those up
 // to the last by the second half of the hash. The copies of a class are rows of a table, "fugu g" of each row that is
 // up to "fugu last", of every row where that is NULL: workers can join with it, and the planner sees how many there
 // are.
-func setCopies(ctx context.Context, db pgx.Tx, last, twice [][]byte, each []int64) error {
-	const setLast = `SELECT pg_catalog.set_config('fugu.last', $1::pg_catalog.bytea[]::pg_catalog.text, true)`
-	if _, err := db.Exec(ctx, setLast, last); err != nil {
+func setCopies(ctx context.Context, db pgx.Tx, rows sieve, last, twice [][]byte, each []int64) error {
+	if err := setTaken(ctx, db, rows, last); err != nil {
 		return err
 	}
 	const room = `CREATE UNLOGGED TABLE ` + copiesName + ` ("fugu class" int4, "fugu g" int8, "fugu last" bytea)`

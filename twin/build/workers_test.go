@@ -14,7 +14,7 @@ import (
 	"fugu/test/pgcluster"
 )
 
-// planned is a transaction over a table of which some rows are taken, and the SQL of their copies.
+// planned is a transaction over a table of which some rows are taken, and what executes the query of their copies.
 func planned(t *testing.T) (tx pgx.Tx, copies string) {
 	t.Helper()
 	c := pgcluster.Shared(t)
@@ -46,11 +46,14 @@ func planned(t *testing.T) (tx pgx.Tx, copies string) {
 	}
 	taken := [][]byte{{0x80}, {0x80}}
 	if err := errors.Join(setOrder(t.Context(), tx, make([]byte, 32)),
-		setCopies(t.Context(), tx, taken, taken, []int64{1, 3})); err != nil {
+		setCopies(t.Context(), tx, newSieve(1), taken, taken, []int64{1, 3})); err != nil {
 		t.Fatal(err)
 	}
 	f.rows = s.rows(`CASE WHEN sick THEN 1 ELSE 0 END`, f.carried(s, keys[s]))
-	return tx, f.copies(s, keys, nil)
+	if copies, err = s.prepareTaken(t.Context(), tx, f.copies(s, keys, nil)+` ORDER BY "fugu o"`); err != nil {
+		t.Fatal(err)
+	}
+	return tx, copies
 }
 
 // Hashing and sorting are most of a build: workers do both, each hash once, and who writes gathers what they have
@@ -65,7 +68,7 @@ func TestWorkersHashAndSort(t *testing.T) {
 	}
 	var plan []string
 	err := inParallel(t.Context(), tx, func() (err error) {
-		rows, _ := tx.Query(t.Context(), `EXPLAIN (VERBOSE, COSTS off) `+copies+` ORDER BY "fugu o"`)
+		rows, _ := tx.Query(t.Context(), `EXPLAIN (VERBOSE, COSTS off) `+copies)
 		plan, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		return err
 	})

@@ -15,7 +15,7 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	api "go.opentelemetry.io/otel/trace"
@@ -42,8 +42,11 @@ type Exporter struct {
 // its traces. There is one Exporter in a process, as OpenTelemetry has one place for errors in a process.
 func Open(ctx context.Context, o Options) (*Exporter, error) {
 	otel.SetErrorHandler(&complaints{log: o.Log})
-	client, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.Endpoint),
-		otlptracehttp.WithCompression(otlptracehttp.GzipCompression))
+	client, err := newClient(o.Endpoint)
+	if err != nil {
+		return nil, fmt.Errorf("preparing to send traces: %w", err)
+	}
+	exporter, err := otlptrace.New(ctx, client)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to send traces: %w", err)
 	}
@@ -51,7 +54,7 @@ func Open(ctx context.Context, o Options) (*Exporter, error) {
 	// The sampler is stated, since OpenTelemetry would take one from the environment.
 	about := resource.NewSchemaless(attribute.String("service.name", "fugu"),
 		attribute.String("service.version", o.Version))
-	p := sdk.NewTracerProvider(sdk.WithBatcher(client), sdk.WithResource(about),
+	p := sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about),
 		sdk.WithSampler(sdk.ParentBased(sdk.TraceIDRatioBased(o.Sample))))
 	return &Exporter{provider: p, tracer: p.Tracer("fugu")}, nil
 }

@@ -2,12 +2,18 @@ package otlp
 
 import (
 	"bytes"
+	"encoding/pem"
 	"errors"
+	"io"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/otel"
 
@@ -94,5 +100,70 @@ func TestRefused(t *testing.T) {
 	}
 	if n := strings.Count(text.String(), "traces could not be sent"); n != 1 {
 		t.Errorf("%d complaints:\n%s", n, text.String())
+	}
+}
+
+// A collector that is busy is asked again, and one that refuses is not.
+func TestRetry(t *testing.T) {
+	for _, c := range []struct {
+		statuses []int // of its answers; then it takes what comes
+		posts    int
+		lost     bool
+	}{
+		{nil, 1, false},
+		{[]int{http.StatusServiceUnavailable, http.StatusTooManyRequests}, 3, false},
+		{[]int{http.StatusBadRequest}, 1, true},
+	} {
+		posts := 0
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if posts++; posts <= len(c.statuses) {
+				w.WriteHeader(c.statuses[posts-1])
+			}
+		}))
+		client, err := newClient(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client.first = time.Millisecond
+		if err := client.UploadTraces(t.Context(), nil); (err != nil) != c.lost || posts != c.posts {
+			t.Errorf("a collector that answers %v: %d posts, %v", c.statuses, posts, err)
+		}
+		s.Close()
+	}
+}
+
+// Headers and the authority of a certificate come from the environment, those for traces before those for all. A
+// collector whose certificate nobody vouches for is told nothing.
+func TestEnvironment(t *testing.T) {
+	var came http.Header
+	s := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { came = r.Header }))
+	defer s.Close()
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	send := func() error {
+		t.Helper()
+		client, err := newClient(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return client.post(t.Context(), nil)
+	}
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-key=for all")
+	if err := send(); err == nil || came != nil {
+		t.Errorf("an unknown authority: %v, %v", err, came)
+	}
+	t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", file)
+	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "x-key=a%2Cb, Authorization = Bearer%20c")
+	if err := send(); err != nil || came.Get("X-Key") != "a,b" || came.Get("Authorization") != "Bearer c" {
+		t.Errorf("%v: %v", err, came)
+	}
+	for _, bad := range []string{"secret", "=secret", "a=%zz"} {
+		if _, err := parseHeaders(bad); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v", bad, err)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/test/adult"
+	"fugu/test/command"
 	"fugu/test/compat/sides"
 	"fugu/test/pgcluster"
 )
@@ -53,7 +54,7 @@ privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 1, delta: 0.001, per: data
 
 // newWorld makes the database and starts Fugu. With twins the protected table is answered by one.
 func newWorld(ctx context.Context, dir string, twins bool) (_ *world, err error) {
-	binary, err := sides.Build(ctx, dir)
+	binary, err := command.Build(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/test/certs"
+	"fugu/test/command"
 	"fugu/test/compat/sides"
 	"fugu/test/pgcluster"
 )
@@ -143,7 +144,7 @@ func TestPsql18(t *testing.T) {
 	if err != nil || major(t, path) < 18 {
 		t.Skip("there is no psql of PostgreSQL 18 on PATH: make compat-18 brings it")
 	}
-	binary, err := sides.Build(t.Context(), t.TempDir())
+	binary, err := command.Build(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

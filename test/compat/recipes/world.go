@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"fugu/test/command"
 	"fugu/test/compat/sides"
 	"fugu/test/pgcluster"
 )
@@ -48,7 +49,7 @@ ANALYZE orders, order_item, payment;`
 
 // newWorld makes the databases, builds the twins, and starts Fugu before both.
 func newWorld(ctx context.Context, dir string) (_ *world, err error) {
-	binary, err := sides.Build(ctx, dir)
+	binary, err := command.Build(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

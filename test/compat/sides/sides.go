@@ -58,17 +58,6 @@ func Direct(c *pgcluster.Cluster, user, password, database string) Side {
 	return Side{"direct", "127.0.0.1", fmt.Sprint(c.Port()), user, password, database}
 }
 
-// Build builds fugu into dir, with flags of go build's, and returns its path. The working directory must be inside the
-// module.
-func Build(ctx context.Context, dir string, flags ...string) (string, error) {
-	path := filepath.Join(dir, "fugu")
-	args := append(append([]string{"build"}, flags...), "-o", path, "fugu/cmd/proxy")
-	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building fugu: %w\n%s", err, out)
-	}
-	return path, nil
-}
-
 // Command is a child that dies with this process.
 func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)

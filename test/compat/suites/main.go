@@ -24,7 +24,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"fugu/test/compat/sides"
+	"fugu/test/command"
 )
 
 func main() {
@@ -60,7 +60,7 @@ func compare(ctx context.Context, out io.Writer, wanted []suite, twins bool) (fi
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	binary, err := sides.Build(ctx, dir)
+	binary, err := command.Build(ctx, dir)
 	if err != nil {
 		return 0, err
 	}

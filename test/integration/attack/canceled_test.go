@@ -43,7 +43,7 @@ func cancelScan(t *testing.T, f *fugu, reading bool) (s stopped) {
 	p.Send(t, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{})
 	const readers = " FROM pg_stat_activity a WHERE usename = 'fugu_reader' AND datname = current_database() " +
 		"AND query LIKE '%customer%' AND "
-	state := fmt.Sprintf("state = 'idle' AND query_start > to_timestamp(%f)", begun)
+	state := fmt.Sprintf("state LIKE 'idle%%' AND query_start > to_timestamp(%f)", begun)
 	if reading {
 		state = "EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND NOT granted)"
 	}
@@ -115,7 +115,7 @@ func TestTimeOfCanceledStatements(t *testing.T) {
 			for _, reading := range []bool{true, false} {
 				s := cancelScan(t, f, reading)
 				t.Logf("%s, reading %t: %+v", w.database, reading, s)
-				if s.code != "57014" || s.took < held || !s.alone {
+				if s.code != "57014" || s.took < 2*held || !s.alone {
 					t.Errorf("%s: cancelled with the rows still being read: %t: %+v", w.database, reading, s)
 				}
 				if e, n := spent(t, f.connect(t, "")); n != 1 || e < .9 {

@@ -255,6 +255,56 @@ func TestFirstPointOfTheGrid(t *testing.T) {
 	}
 }
 
+// A statement whose connection to the database is lost amid its scan is paid for again when it is asked again. Who can
+// end the reader's session, as a member of pg_signal_backend, or by bringing the server down, would learn by answer or
+// error whether the rows were read by then, and go on at another moment.
+func TestLostConnections(t *testing.T) {
+	costs := func(t *testing.T, tries int) (epsilon, answered float64) {
+		f := serve(t, worlds[1], options{policy: []string{"budget: {epsilon: 1,", "budget: {epsilon: 10,"}})
+		root, locker := worlds[1].as(t, "postgres"), worlds[1].as(t, "postgres")
+		number(t, f.connect(t, ""), "SELECT count(*) FROM customer") // what is asked once of the catalog
+		before, _ := spent(t, f.connect(t, ""))
+		for range tries {
+			p := dial(t, f)
+			p.Send(t, &pgproto3.Query{String: "EXPLAIN (PRIVACY) " + scanned})
+			p.untilReady(t)
+			p.Send(t, &pgproto3.Parse{Query: scanned}, &pgproto3.Sync{})
+			p.untilReady(t)
+			run(t, locker, "BEGIN")
+			run(t, locker, "LOCK TABLE customer IN ACCESS EXCLUSIVE MODE")
+			p.Send(t, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{})
+			const waiting = "SELECT count(pg_terminate_backend(pid))::float8 FROM pg_locks " +
+				"JOIN pg_stat_activity a USING (pid) WHERE NOT granted AND a.usename = 'fugu_reader' " +
+				"AND a.datname = current_database()"
+			if waitFor(t, root, waiting) == 0 {
+				t.Fatal("it does not come to reading")
+			}
+			told := p.untilReady(t)
+			run(t, locker, "ROLLBACK")
+			if !strings.Contains(told, `"08006"`) {
+				t.Fatalf("after a connection was lost:\n%s", told)
+			}
+			_ = p.Conn.Close()
+		}
+		epsilon, _ = spent(t, f.connect(t, ""))
+		number(t, f.connect(t, ""), scanned)
+		answered, _ = spent(t, f.connect(t, ""))
+		return epsilon - before, answered - epsilon
+	}
+	t.Run("defence off", func(t *testing.T) {
+		off(t, &hook.FreeLosses)
+		if e, answered := costs(t, 3); answered != 0 || e < .9 {
+			t.Errorf("three lost connections cost epsilon %g, and the answer %g more: it is no test of the defence", e,
+				answered)
+		}
+	})
+	t.Run("defence on", func(t *testing.T) {
+		if e, answered := costs(t, 3); answered < .9 || e < 3*answered*(1-1e-6) {
+			t.Errorf("three lost connections cost epsilon %g, and an answer %g", e, answered)
+		}
+	})
+}
+
 // A statement that is cancelled has been paid for, and is paid for again when it is asked again: each try tells a
 // little by its time.
 func TestCanceledStatements(t *testing.T) {
