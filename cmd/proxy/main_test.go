@@ -308,7 +308,8 @@ func TestServe(t *testing.T) {
 
 	// Its log says which proxy it was, and that it was told to stop; and no word of where its passwords would be.
 	for _, words := range []string{`msg="fugu begins" version=`, "listen=" + c.address, "databases=adult",
-		"datasets=adult", "auth=trust", "ledger=sqlite:", `msg="told to stop: no more clients are taken`, "at_most=20s", "msg=stopped"} {
+		"datasets=adult", "auth=trust", "ledger=sqlite:", `msg="told to stop: no more clients are taken`,
+		"at_most=20s", "msg=stopped"} {
 		if !strings.Contains(c.log.String(), words) {
 			t.Errorf("the log has no %s:\n%s", words, c.log)
 		}

@@ -124,7 +124,8 @@ func printTotal(stdout io.Writer, epsilon float64, t previewing.Total) {
 		noise += ", and cost nothing"
 	default:
 		noise += fmt.Sprintf(" for epsilon %s of the %s that are left, at delta %s: the budget answers all of them "+
-			"%s; what is asked again word for word is free", priceOf(t.Price), short(t.Left), short(t.Delta), times(t.Runs))
+			"%s; what is asked again word for word is free", priceOf(t.Price), short(t.Left), short(t.Delta),
+			times(t.Runs))
 	}
 
 	twin := "none: " + t.Impossible
