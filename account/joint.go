@@ -42,6 +42,8 @@ func NewJoint(loaded *dataset.Snapshot, p *policy.Policy) (*Joint, error) {
 		if t.Policy != p || len(t.Table.Secrets) == 0 {
 			continue
 		}
+
+		// Nothing was answered yet, and so nothing is told of any secret.
 		var secrets []joint.Secret
 		alone := map[string]float64{}
 		for i, psi := range t.Psi {

@@ -90,19 +90,10 @@ func TestJointCostByHand(t *testing.T) {
 		kappa := math.Sqrt(w[0]*d[0] + w[1]*d[1])
 		most = math.Max(most, kappa*kappa)
 
-		// What the rows that are the same are besides normal along w: the cumulants of the four kinds of rows.
-		var third, fourth float64
+		third, fourth := 0.0, 0.0
 		for c, n := range [2]float64{fewRows * (1 - q - .05), fewRows * q} {
-			both := cov[c][2] + mean[c][0]*mean[c][1]
-			chances := [4]float64{1 - mean[c][0] - mean[c][1] + both, mean[c][0] - both, mean[c][1] - both, both}
-			var central [5]float64
-			for kind, p := range chances {
-				x := w[0]*(float64(kind&1)-mean[c][0]) + w[1]*(float64(kind>>1)-mean[c][1])
-				for power := range central {
-					central[power] += p * math.Pow(x, float64(power))
-				}
-			}
-			third, fourth = third+n*central[3], fourth+n*(central[4]-3*central[2]*central[2])
+			skew, excess := cumulantsOfKinds(w, mean[c], cov[c])
+			third, fourth = third+n*skew, fourth+n*excess
 		}
 		skewed = math.Max(skewed, privacy.SkewedKappa(float64(h.Policy.Privacy.Budget.Epsilon), kappa,
 			privacy.Shape{Skewness: third / math.Pow(kappa, 3), Kurtosis: fourth / math.Pow(kappa, 4)}))
@@ -122,6 +113,21 @@ func TestJointCostByHand(t *testing.T) {
 	if len(part.Lines) == 0 || part.Hidden["high_income"] {
 		t.Errorf("%d lines, hidden %v", len(part.Lines), part.Hidden)
 	}
+}
+
+// cumulantsOfKinds are the third and the fourth cumulant along w of one row of a class, which has both, one or neither
+// of two properties: what it is besides normal.
+func cumulantsOfKinds(w [2]float64, mean, cov [3]float64) (third, fourth float64) {
+	both := cov[2] + mean[0]*mean[1]
+	chances := [4]float64{1 - mean[0] - mean[1] + both, mean[0] - both, mean[1] - both, both}
+	var central [5]float64
+	for kind, p := range chances {
+		x := w[0]*(float64(kind&1)-mean[0]) + w[1]*(float64(kind>>1)-mean[1])
+		for power := range central {
+			central[power] += p * math.Pow(x, float64(power))
+		}
+	}
+	return central[3], central[4] - 3*central[2]*central[2]
 }
 
 // The same statement again, with fresh noise, costs less and less: all that it can tell is what the rows leave.

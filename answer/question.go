@@ -29,7 +29,6 @@ type Desk struct {
 
 	covariances account.Covariances
 	past        reuse.Past
-	scanning    scanning
 }
 
 // Known is what has been worked out of a snapshot of policies since it was loaded, and goes with it.

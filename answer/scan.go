@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"fugu/account"
 	"fugu/explain"
@@ -19,21 +18,21 @@ import (
 
 // scan reads protected rows for a question that has been charged, and stores what comes of it. Each scan tells a little
 // by the time that it takes, so there is no second one for the same charge. A question is scanned by one client at a
-// time. If the scan ends without an answer, because the client cancels or the database gives up, the question is
-// charged anew when it is asked again. Only if the proxy itself ended amid the scan, which no client can bring about,
-// is the question scanned again at no charge.
+// time, of all proxies that share the ledger. If the scan ends without an answer, because the client cancels or the
+// database gives up, the question is charged anew when it is asked again. Only if the proxy itself ended amid the scan,
+// which no client can bring about, is the question scanned again at no charge.
 func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	m *quote.Quote) (_ ledger.Answer, done bool, err error) {
-	leave, wait := q.desk.scanning.enter(q.Key)
-	if leave == nil {
-		select {
-		case <-wait:
-			return ledger.Answer{}, false, nil
-		case <-ctx.Done():
-			return ledger.Answer{}, false, sqlstate.Canceled(ctx.Err())
-		}
+	release, err := q.desk.Ledger.Claim(ctx, q.Key)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ledger.Answer{}, false, sqlstate.Canceled(ctx.Err())
+	case err != nil:
+		return ledger.Answer{}, false, account.Error(err)
+	case release == nil:
+		return ledger.Answer{}, false, nil
 	}
-	defer leave()
+	defer release()
 
 	// Another may have answered, or given up, since this one looked.
 	now, ok, err := q.desk.Ledger.Find(ctx, q.Key, q.Scopes()...)
@@ -177,33 +176,6 @@ func (q *Question) abandon(ctx context.Context, a ledger.Answer) error {
 		return account.Error(err)
 	}
 	return nil
-}
-
-// scanning are the questions that this process is reading rows for.
-type scanning struct {
-	mu      sync.Mutex
-	running map[ledger.Key]chan struct{}
-}
-
-// enter makes the caller the one who scans for the key, until it calls leave. If leave is nil, another is scanning, and
-// closes wait at the end.
-func (s *scanning) enter(key ledger.Key) (leave func(), wait <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if running, ok := s.running[key]; ok {
-		return nil, running
-	}
-	if s.running == nil {
-		s.running = map[ledger.Key]chan struct{}{}
-	}
-	mine := make(chan struct{})
-	s.running[key] = mine
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.running, key)
-		close(mine)
-	}, nil
 }
 
 // chargeLate reads rows first and charges for them then: the wrong order, which a test can ask for.

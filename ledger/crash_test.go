@@ -18,7 +18,7 @@ import (
 )
 
 // The test binary is its own child: with childMode set it charges until it is killed or cannot go on, and prints each
-// charge once Charge has returned.
+// charge once Charge has returned; or claims a question and waits.
 const (
 	childMode = "FUGU_LEDGER_TEST_MODE"
 	childURL  = "FUGU_LEDGER_TEST_URL"
@@ -61,6 +61,15 @@ func child(mode, url, from string) error {
 		}
 	case "late":
 		l = late{l}
+	case "claim":
+		_, err := l.Claim(context.Background(), charge(1).Key)
+		if err == nil {
+			_, err = fmt.Println("claimed")
+		}
+		if err != nil {
+			return err
+		}
+		select {}
 	case "full":
 		// No file may grow beyond 400 kB: the log meets the limit first, in the middle of a commit.
 		signal.Ignore(syscall.SIGXFSZ)

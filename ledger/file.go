@@ -60,7 +60,7 @@ func takeOver(path string, f *os.File) error {
 	if err != nil {
 		return err
 	}
-	beside, err := os.Stat(path + ".lock")
+	beside, err := os.Stat(lockFile(path))
 	if err != nil {
 		return err
 	}
@@ -74,17 +74,21 @@ func takeOver(path string, f *os.File) error {
 	return nil
 }
 
+// lockFile is the file beside a ledger that processes lock: as a whole, whoever serves from it, and single bytes of it,
+// whoever reads rows for a question.
+func lockFile(path string) string { return path + ".lock" }
+
 // lock takes the lock file beside the ledger. The kernel gives the lock back when the process ends, however it ends;
 // the file stays, since removing it would let two processes lock two files of the same name.
 func lock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(lockFile(path), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, errors.New("another server uses it")
+			return nil, errors.New("another server uses it: stop that one, or have it hand over (SIGUSR2)")
 		}
 		return nil, fmt.Errorf("locking %s: %w", f.Name(), err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"fugu/internal/hook"
+	"fugu/ledger/claim"
 )
 
 // postgresSchema is where a ledger in PostgreSQL lives. PostgreSQL gives no other role any right on it.
@@ -54,6 +55,7 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 		}
 	}()
 	if !o.ReadOnly {
+		l.claims = claim.New(claim.OnServer(stdlib.GetConnector(*claiming(config)), firstHash))
 		l.write = hook.OpenDB(stdlib.GetConnector(*config))
 		l.write.SetMaxOpenConns(1)
 		l.write.SetMaxIdleConns(1)
@@ -84,6 +86,19 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 		return nil, err
 	}
 	return l, nil
+}
+
+// firstHash is the hash of the first entry of the audit chain: one for a ledger, and known to nobody else.
+const firstHash = `(SELECT hash FROM audit WHERE number = 0)`
+
+// claiming is the connection that has claims. A server notices soon that the machine at the other end is gone, and lets
+// others have what it had.
+func claiming(config *pgx.ConnConfig) *pgx.ConnConfig {
+	c := config.Copy()
+	c.RuntimeParams["tcp_keepalives_idle"] = "10"
+	c.RuntimeParams["tcp_keepalives_interval"] = "5"
+	c.RuntimeParams["tcp_keepalives_count"] = "3"
+	return c
 }
 
 // durable refuses a server on which what was committed can be lost.

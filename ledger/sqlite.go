@@ -11,6 +11,7 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
 
 	"fugu/internal/hook"
+	"fugu/ledger/claim"
 )
 
 // openSQLite opens a ledger in an SQLite file.
@@ -26,7 +27,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 		return nil, err
 	}
 	l := &store{path: path, seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed},
-		clock: processClock}
+		clock: processClock, claims: claim.New(claim.InFile(lockFile(path)))}
 	defer func() {
 		if err != nil {
 			_ = l.Close()

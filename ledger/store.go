@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fugu/internal/hook"
+	"fugu/ledger/claim"
 )
 
 // store is a Ledger in an SQL database. What SQLite and PostgreSQL do differently is settled when it is opened; the
@@ -22,6 +23,8 @@ type store struct {
 	seal    seal
 	// alone makes a transaction the only one that writes, of all processes; nil: it is from the start.
 	alone func(context.Context, *sql.Tx) error
+	// claims are the questions that this process reads rows for.
+	claims *claim.Claims
 	// clock says which period it is, in the transaction of a charge or outside of one.
 	clock func(context.Context, queryer) (time.Time, error)
 	// patience bounds a transaction that has begun to write; 0: nothing can keep it.
@@ -71,12 +74,21 @@ func (l *store) again(ctx context.Context, f func() error) error {
 	return err
 }
 
+// Claim implements Ledger.
+func (l *store) Claim(ctx context.Context, key Key) (release func(), err error) {
+	if l.write == nil {
+		return nil, errReadOnly
+	}
+	return l.claims.Claim(ctx, string(key))
+}
+
 // Close implements Ledger.
 func (l *store) Close() error {
 	var errs []error
 	if l.read != nil {
 		errs = append(errs, l.read.Close())
 	}
+
 	if l.write != nil {
 		// While this holds the one connection no Charge runs, and none can begin before the pool is closed.
 		conn, err := l.write.Conn(context.Background())
@@ -84,6 +96,10 @@ func (l *store) Close() error {
 		if err == nil {
 			errs = append(errs, conn.Close())
 		}
+	}
+
+	if l.claims != nil {
+		errs = append(errs, l.claims.Close())
 	}
 	if l.lock != nil {
 		errs = append(errs, l.lock.Close())

@@ -131,6 +131,8 @@ func (p *Path) cumulants(x float64, sample joint.Sample, added []float64) (third
 		of := mixed(added, class, shares)
 		return n * of.third, n * of.fourth
 	}
+
+	// Where the rows of each class are a fixed number, the classes add up.
 	for c, share := range shares {
 		of := momentsOf(added, class, c)
 		third, fourth = third+n*share*of.third, fourth+n*share*of.fourth

@@ -25,7 +25,7 @@ const (
 	wholly = .01
 	// leftOut is by what factor a shape counts, for the orders that are left out, and leftOutSkewed how much more of it
 	// for each unit of skewness: of 50 rare bits a third is left out.
-	leftOut, leftOutSkewed = 1.1, 1.5
+	leftOut, leftOutSkewed = 1.2, 1.5
 )
 
 // SkewedDelta returns how much more δ(ε) two laws of these shapes have than two normal ones, in the worse of both

@@ -2,7 +2,7 @@
 # Makes the Debian package build/fugu_VERSION_ARCH.deb, a bill of materials of the program in it (CycloneDX), and
 # SHA256SUMS of both: the same bytes from the same source with the same compilers, in whatever directory.
 #   scripts/package.sh [VERSION]      without one: that of git, as Debian orders versions
-# MAINTAINER is who Debian's tools name as such: 'Name <address>'.
+# MAINTAINER is who Debian's tools name as such: 'Name <address>'. NFPM is the program that packs, if it is there already.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 described=$(git describe --tags --always 2> /dev/null || echo unknown)
@@ -13,6 +13,10 @@ export LC_ALL=C TZ=UTC MAINTAINER=${MAINTAINER:-Fugu authors <fugu@example.org>}
 # Every time in the package is that of the commit, or what the caller says.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || echo 0)}
 export SOURCE_DATE_EPOCH
+
+# What compiles C is told the same by everybody.
+export CGO_CFLAGS='-O2 -g'
+unset CGO_CPPFLAGS CGO_CXXFLAGS CGO_LDFLAGS GOAMD64 GOEXPERIMENT
 
 out=build/package
 rm -rf "$out"
@@ -39,6 +43,7 @@ PACKAGE_GLIBC=$(objdump -T "$out/fugu" | grep -oE 'GLIBC_[0-9.]+' | sed 's/GLIBC
 PACKAGE_VERSION=$version PACKAGE_ARCH=$(go env GOARCH)
 export PACKAGE_VERSION PACKAGE_ARCH PACKAGE_GLIBC
 file=fugu_${version}_$PACKAGE_ARCH
-go run "$nfpm" package --config packaging/nfpm.yaml --packager deb --target "build/$file.deb"
+if [ -z "${NFPM-}" ]; then pack=(go run "$nfpm"); else pack=("$NFPM"); fi
+"${pack[@]}" package --config packaging/nfpm.yaml --packager deb --target "build/$file.deb"
 cp "$out/fugu.cdx.json" "build/$file.cdx.json"
 (cd build && sha256sum "$file.deb" "$file.cdx.json" | tee SHA256SUMS)

@@ -1,6 +1,7 @@
 package sqlstate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -40,5 +41,12 @@ func TestPlace(t *testing.T) {
 	}
 	if lost := errors.New("lost"); Place(lost, 7) != lost {
 		t.Errorf("%v", Place(lost, 7))
+	}
+}
+
+func TestCanceledKeepsItsCause(t *testing.T) {
+	if e := Canceled(context.Canceled); e.Code != QueryCanceled || !errors.Is(e, context.Canceled) ||
+		e.Message != "canceling statement due to user request" {
+		t.Errorf("%+v", e)
 	}
 }

@@ -165,7 +165,8 @@ func (d *Design) fits(counts []int64) error {
 	totals := make([]int64, len(d.cells))
 	for c, n := range counts {
 		if n < 0 || n > d.Rows {
-			return fmt.Errorf("a class of %d rows in a table of %d", n, d.Rows)
+			return fmt.Errorf("a class has %d rows, and the policy says that the table has %d: write after rows: how "+
+				"many it has", n, d.Rows)
 		}
 		totals[d.Classes[c].Cell] += n
 	}
@@ -175,7 +176,8 @@ func (d *Design) fits(counts []int64) error {
 		switch {
 		case totals[i] == cell.Rows:
 		case d.public == nil:
-			return fmt.Errorf("the classes have %d rows, and the policy says that the table has %d", totals[i], d.Rows)
+			return fmt.Errorf("the classes have %d rows, and the policy says that the table has %d: write rows: "+
+				"%[1]d, if everybody may know it", totals[i], d.Rows)
 		default:
 			return fmt.Errorf("%d rows have %s, and the policy says that everybody knows of %d",
 				totals[i], d.public.name(cell), cell.Rows)

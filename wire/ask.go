@@ -95,6 +95,7 @@ func (s *session) resolve(ctx context.Context, typ byte, sql string) error {
 		return nil
 	}
 
+	// What is looked up is no part of a Query, whose statements may not stand behind another one.
 	ask := s.ask
 	if typ == msgQuery {
 		ask = s.askBefore

@@ -28,7 +28,13 @@ const operatorToken = "00112233445566778899aabbccddeeff"
 // administered is a proxy of the example's with an address for operators.
 func administered(t *testing.T, env ...string) (*child, string) {
 	t.Helper()
-	path := setting(t, "ledger:", "admin: 127.0.0.1:0\nadmin_token: admin.token\nledger:")
+	return administeredOn(t, "sqlite:fugu.db", env...)
+}
+
+// administeredOn is such a proxy, on a ledger.
+func administeredOn(t *testing.T, ledger string, env ...string) (*child, string) {
+	t.Helper()
+	path := setting(t, "ledger:", "admin: 127.0.0.1:0\nadmin_token: admin.token\nledger:", "sqlite:fugu.db", ledger)
 	token := filepath.Join(filepath.Dir(path), "admin.token")
 	if err := os.WriteFile(token, []byte(operatorToken), 0o600); err != nil {
 		t.Fatal(err)

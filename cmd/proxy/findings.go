@@ -103,6 +103,7 @@ func described(err error, at of) finding.Finding {
 			out.Why = e.Cause.Error()
 		}
 	}
+	out.Fix = hintOf(err, out.Fix)
 	return out
 }
 

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"fugu/test/pgcluster"
 )
 
 // load is clients that ask all the time, some with a session for every few statements and some with one for good.
@@ -134,9 +136,23 @@ func (c *child) succeed(t *testing.T, pid int) int {
 }
 
 // Five restarts under load cost nobody a statement. Sessions of the proxies before go on, and what they and the next
-// one are asked at the same moment is charged once: both write to one ledger, a file.
+// one are asked at the same moment is charged once: both write to one ledger, a file or one in PostgreSQL.
 func TestRestartsUnderLoad(t *testing.T) {
-	c, path := administered(t)
+	t.Run("SQLite", func(t *testing.T) { restart(t, "sqlite:fugu.db") })
+	t.Run("PostgreSQL", func(t *testing.T) {
+		c := pgcluster.StartTest(t, pgcluster.Options{Fsync: true}) // without which a ledger is refused
+		for _, sql := range []string{"CREATE ROLE fugu_succession LOGIN",
+			"CREATE DATABASE fugu_succession OWNER fugu_succession"} {
+			if err := c.Exec(t.Context(), "postgres", sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		restart(t, c.DSN("fugu_succession", "fugu_succession"))
+	})
+}
+
+func restart(t *testing.T, ledger string) {
+	c, path := administeredOn(t, ledger)
 	l := burden(t, "postgres://alice@"+c.address+"/adult")
 	pid := c.Process.Pid
 	for i := range 5 {

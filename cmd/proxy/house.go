@@ -133,16 +133,14 @@ func (h *house) ownGuests() error {
 
 // describe writes an error for people: with its hint, and with what a database said.
 func describe(err error) string {
-	var e *sqlstate.Error
-	if !errors.As(err, &e) {
-		return err.Error()
-	}
+	e := &sqlstate.Error{}
+	_ = errors.As(err, &e) // of another error there is no more to say than what it says itself
 	lines := []string{err.Error()}
 	if e.Detail != "" {
 		lines = append(lines, "  detail: "+e.Detail)
 	}
-	if e.Hint != "" {
-		lines = append(lines, "  hint: "+e.Hint)
+	if hint := hintOf(err, e.Hint); hint != "" {
+		lines = append(lines, "  hint: "+hint)
 	}
 	if e.Cause != nil {
 		lines = append(lines, "  cause: "+e.Cause.Error())

@@ -31,14 +31,10 @@ func shop(t *testing.T, database string) (c *pgcluster.Cluster, owner string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables, _, ok := strings.Cut(string(schema), "CREATE ROLE fugu_guest")
-	if !ok {
-		t.Fatal("schema.sql has no roles any more")
-	}
 	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE "+database); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Exec(t.Context(), database, tables); err != nil {
+	if err := c.Exec(t.Context(), database, string(schema)); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), c.Tool("psql"), "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-f",
@@ -116,46 +112,38 @@ func readmeSteps(t *testing.T) (steps []string) {
 	return steps
 }
 
-// The steps of README protect a table of one's own and answer a question about it, typed as they stand there.
+// The steps of README protect a table of one's own and answer a question about it, typed as they stand there. What they
+// do to the machine, and its PostgreSQL, stand for are those of the tests.
 func TestReadmeSession(t *testing.T) {
 	patient.Test(t)
-	c, owner := shop(t, "marketplace")
+	c := pgcluster.Shared(t)
 	forget(t, c, "marketplace", "fugu_shop")
+	t.Cleanup(func() { _ = c.Exec(context.Background(), "postgres", "DROP ROLE IF EXISTS me") })
 	steps := readmeSteps(t)
 
 	// Fugu has a port and roles of its own here, and there are fewer orders.
-	dir := t.TempDir()
-	beFugu(t, filepath.Join(dir, "bin", "fugu"))
-	replace := strings.NewReplacer("-analyst alice", "-analyst alice -listen 127.0.0.1:0 -roles fugu_shop",
+	s := newSession(t, c)
+	examples, err := filepath.Abs("../../examples")
+	if err == nil {
+		err = os.Symlink(examples, filepath.Join(s.dir, "examples"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin, owner := c.DSN("postgres", "postgres"), c.DSN("me", "marketplace")
+	s.typed = append(s.typed, "make build", "test -x bin/fugu", "sudo apt-get install postgresql", "true",
+		"sudo -u postgres psql", "psql '"+admin+"'", "LOGIN PASSWORD", "LOGIN PASSWORD",
+		"postgres://me:change-me@127.0.0.1/marketplace", "'"+owner+"'",
+		`psql "$DATABASE_URL" -q1`, fmt.Sprintf(`PGOPTIONS="-c marketplace.orders=%d" psql "$DATABASE_URL" -q1`,
+			marketOrders),
+		"-analyst alice", "-analyst alice -listen 127.0.0.1:0 -roles fugu_shop",
 		"-rows 270000", fmt.Sprintf("-rows %d", marketOrders))
-	var password, address, last string
+	last := ""
 	for _, step := range steps {
-		if strings.HasSuffix(strings.TrimSpace(step), "&") {
-			if !strings.Contains(step, "serve -c shop/fugu.yaml") {
-				t.Fatalf("README serves by %q", step)
-			}
-			proxy, err := startChild(t, filepath.Join(dir, "shop", "fugu.yaml"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			address = proxy.address
-			continue
-		}
-		if address != "" {
-			step = strings.ReplaceAll(step, "127.0.0.1:6432", address)
-		}
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", replace.Replace(step))
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "DATABASE_URL="+owner, "PGPASSWORD="+password,
-			"PATH="+filepath.Dir(c.Tool("psql"))+":"+os.Getenv("PATH"))
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", step, err, out)
-		}
-		last = string(out)
-		if m := regexp.MustCompile(`password of alice: (\S+)`).FindStringSubmatch(last); m != nil {
-			password = m[1]
-			checkFiles(t, filepath.Join(dir, "shop"), "init", owner)
+		known := s.password != ""
+		last = s.run(t, step)
+		if s.password != "" && !known {
+			checkFiles(t, filepath.Join(s.dir, "shop"), "init", owner)
 		}
 	}
 	for _, word := range []string{"web", "app", "phone", "(3 rows)"} {
@@ -163,33 +151,17 @@ func TestReadmeSession(t *testing.T) {
 			t.Errorf("the last step shows no %q:\n%s", word, last)
 		}
 	}
-	if password == "" || address == "" || len(steps) != 6 {
-		t.Errorf("README has %d steps, a password %v and an address %q", len(steps), password != "", address)
+	if s.password == "" || s.address == "" || len(steps) != 11 {
+		t.Errorf("README has %d steps, a password %v and an address %q", len(steps), s.password != "", s.address)
 	}
 
 	// Only who has the password comes in, and the rows behind the twin are out of reach.
-	alice := "postgres://alice:" + password + "@" + address + "/marketplace"
+	alice := s.alice("marketplace")
 	if out, ok := tool(t, c, "psql", "-XAtc", "SELECT order_number FROM orders", alice); ok {
 		t.Errorf("a column that identifies orders is answered: %s", out)
 	}
-	if out, ok := tool(t, c, "psql", "-XAtc", "SELECT 1", strings.Replace(alice, password, "guess", 1)); ok {
+	if out, ok := tool(t, c, "psql", "-XAtc", "SELECT 1", strings.Replace(alice, s.password, "guess", 1)); ok {
 		t.Errorf("any password is good: %s", out)
-	}
-}
-
-// beFugu writes a program that is the test's own binary, as fugu.
-func beFugu(t *testing.T, path string) {
-	t.Helper()
-	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	self, err := filepath.Abs(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	script := fmt.Sprintf("#!/bin/sh\n%s=1 exec %s \"$@\"\n", asFugu, self)
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
 	}
 }
 

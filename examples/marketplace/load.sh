@@ -6,4 +6,5 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 PGOPTIONS="${PGOPTIONS:-} -c marketplace.orders=${1:-270000}" \
-  psql -X -q -1 -v ON_ERROR_STOP=1 -f "$here/schema.sql" -f "$here/generate.sql"
+  psql -X -q -1 -v ON_ERROR_STOP=1 -f "$here/schema.sql" -f "$here/roles.sql" \
+  -f "$here/generate.sql"

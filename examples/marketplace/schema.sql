@@ -60,10 +60,3 @@ CREATE TABLE payment (
   fee numeric(8,2) NOT NULL,
   paid_at timestamptz,                   -- NULL: not yet
   reference uuid NOT NULL UNIQUE);       -- of the payment provider
-
-CREATE ROLE fugu_guest LOGIN;    -- no right on the protected tables
-CREATE ROLE fugu_reader LOGIN;
-CREATE ROLE fugu_keeper LOGIN;   -- builds the twin, and owns the schema fugu_twin
-GRANT SELECT ON supplier, product, customer TO fugu_guest, fugu_reader, fugu_keeper;
-GRANT SELECT ON orders, order_item, payment TO fugu_reader, fugu_keeper;
-DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO fugu_keeper', current_database()); END $$;

@@ -143,7 +143,8 @@ func Load(path string, env []string) (*Config, error) {
 		if errors.As(err, &pe) {
 			err = pe.Err
 		}
-		return nil, Findings{{File: path, Message: fmt.Sprintf("cannot be read: %v", err)}}
+		return nil, Findings{{File: path, Message: fmt.Sprintf("cannot be read: %v", err),
+			Hint: "say with -c where fugu.yaml is; fugu init DATABASE-URL writes one"}}
 	}
 	return Parse(path, data, env)
 }

@@ -278,7 +278,8 @@ func TestTrustListens(t *testing.T) {
 
 func TestMissingFile(t *testing.T) {
 	_, err := Load("testdata/nowhere.yaml", nil)
-	if err == nil || err.Error() != "testdata/nowhere.yaml: cannot be read: no such file or directory" {
+	if err == nil || err.Error() != "testdata/nowhere.yaml: cannot be read: no such file or directory; say with -c "+
+		"where fugu.yaml is; fugu init DATABASE-URL writes one" {
 		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package joint
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -192,5 +193,49 @@ func TestEpsilonIsAnUpperBound(t *testing.T) {
 	if got, want := (Cost{Kappa2: 1}).Epsilon(.01, Beside{Close: .25}),
 		(privacy.Loss{Kappa2: 1}).EpsilonAt(.01*math.Exp(-.25))+.5; math.Abs(got-want) > 1e-3*want {
 		t.Errorf("ε = %g of what is close, want %g", got, want)
+	}
+}
+
+// Terms side by side are the components of the first and then of the second, over the same rows.
+func TestConcat(t *testing.T) {
+	column := func(at int, values ...float64) []Group {
+		return []Group{{Cells: []int16{0, -1, 0}, Columns: []Column{{At: []int{at}, Values: values}}}}
+	}
+	one, err := NewTerms(3, 1, column(0, 1, 2, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := NewTerms(3, 2, column(1, 4, 5, 6))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	both, err := Concat(one, two)
+	if err != nil || both.Width() != 3 || both.Rows() != 3 {
+		t.Fatalf("%+v, %v", both, err)
+	}
+	if got := both.Combined([]float64{1, 10, 100}); !slices.Equal(got, []float64{401, 0, 603}) {
+		t.Errorf("got %v", got)
+	}
+
+	other, err := NewTerms(2, 1, []Group{{Cells: []int16{0, 0}, Columns: []Column{{At: []int{0}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, terms := range map[string][]*Terms{"none": nil, "other rows": {one, other}} {
+		if got, err := Concat(terms...); err == nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// Two equal addends in noise of their own variance: λ = sd·all/variance = 2 for each, and so 2/3. Without normal noise
+// each counts as 1, and what does not move as 0.
+func TestWeight(t *testing.T) {
+	if got := Weight([]float64{1, 1, 0}, 1); math.Abs(got-4./3) > 1e-15 {
+		t.Errorf("got %v", got)
+	}
+	if got := Weight([]float64{1, 0, math.Inf(1)}, 0); got != 2 {
+		t.Errorf("without normal noise: %v", got)
 	}
 }

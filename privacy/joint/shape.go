@@ -66,6 +66,8 @@ func (m *moments) cumulants(rows, values []float64) (third, fourth float64) {
 			means[c-1] += v / m.rows[c-1]
 		}
 	}
+
+	// Within a class rows are drawn independently, so that cumulants of the sum add up over its rows.
 	squares, thirds, fourths := make([]float64, len(rows)), make([]float64, len(rows)), make([]float64, len(rows))
 	for r, v := range values {
 		c := m.class[r] - 1
@@ -77,6 +79,7 @@ func (m *moments) cumulants(rows, values []float64) (third, fourth float64) {
 		thirds[c] += d * d * d / m.rows[c]
 		fourths[c] += d * d * d * d / m.rows[c]
 	}
+
 	for c, n := range rows {
 		third, fourth = third+n*thirds[c], fourth+n*(fourths[c]-3*squares[c]*squares[c])
 	}

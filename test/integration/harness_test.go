@@ -69,7 +69,7 @@ type options struct {
 	guests        map[string]*pgconn.Config
 	policy        []string // edits of the example's policy, old and new in turn
 	policyText    string   // a whole policy in the place of the example's
-	ledger        string   // file; empty: a new one
+	ledger        string   // file, or URL of PostgreSQL; empty: a new file
 	wrapLedger    func(ledger.Ledger) ledger.Ledger
 	wrapEngine    func(wire.Engine) wire.Engine
 	limits        func(*wire.Config)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,9 @@ import (
 
 // release is the version of the packages that are made here.
 const release = "0.0.1"
+
+// nfpm finds the program that packs, with its version.
+var nfpm = regexp.MustCompile(`(?m)^nfpm=(\S+)$`)
 
 // run runs a command, which succeeds, and returns what it wrote.
 func run(t *testing.T, env []string, name string, args ...string) string {
@@ -53,8 +57,20 @@ func TestPackage(t *testing.T) {
 		t.Skip("it is compiled twice: make nightly and make package-test do")
 	}
 	base := t.TempDir()
-	one := made(t, filepath.Join(base, "one"))
-	two := made(t, filepath.Join(base, "another", "directory"), "GOCACHE="+filepath.Join(base, "cache"))
+	_ = os.Unsetenv(nightly.Asked) // fugu takes each variable of FUGU_ for a key of its configuration
+
+	// What packs is the same program twice: it compiles nothing that is in the package, so that it is compiled once.
+	packer := filepath.Join(base, "nfpm")
+	name := nfpm.FindStringSubmatch(read(t, "scripts/package.sh"))
+	if name == nil {
+		t.Fatal("scripts/package.sh names no nfpm")
+	}
+	run(t, []string{"GOBIN=" + base}, "go", "install", name[1])
+
+	// The first is made of objects that were compiled in other directories, if they are there; the second of none.
+	one := made(t, filepath.Join(base, "one"), "NFPM="+packer)
+	two := made(t, filepath.Join(base, "another", "directory"), "NFPM="+packer,
+		"GOCACHE="+filepath.Join(base, "cache"))
 	deb, bill := packageFile(t, one, ".deb"), packageFile(t, one, ".cdx.json")
 	for _, name := range []string{filepath.Base(deb), filepath.Base(bill), "SHA256SUMS"} {
 		a, err := os.ReadFile(filepath.Join(one, name))

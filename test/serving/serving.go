@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -28,7 +29,7 @@ import (
 type Options struct {
 	Guest, Reader string // DSNs of the two roles
 	Policies      []*policy.Policy
-	Ledger        string                            // a file, made where there is none
+	Ledger        string                            // a file, made where there is none; or a URL of PostgreSQL
 	Wrap          func(ledger.Ledger) ledger.Ledger // returns what the engine is given; nil: the ledger itself
 	Dial          pgconn.DialFunc                   // connects the reader; nil: as ever
 	Log           *slog.Logger                      // nil: nothing is logged
@@ -70,7 +71,11 @@ func Open(ctx context.Context, o Options) (_ *Engine, err error) {
 	}
 
 	// Exclusive, as the command has it: two engines that took one file for their own would be a mistake of the test's.
-	if e.file, err = ledger.Open(ctx, "sqlite:"+o.Ledger, ledger.Options{Exclusive: true}); err != nil {
+	place := o.Ledger
+	if !strings.HasPrefix(place, "postgres://") {
+		place = "sqlite:" + place
+	}
+	if e.file, err = ledger.Open(ctx, place, ledger.Options{Exclusive: true}); err != nil {
 		return nil, err
 	}
 	e.Ledger = e.file

@@ -138,6 +138,8 @@ func (p *placer) place(id []byte) (h [sha256.Size]byte, number int64) {
 	default:
 		text = append(text, id...)
 	}
+
+	// The buffer is kept for the next row.
 	h, p.text = sha256.Sum256(text), text
 	if hook.TwinTableOrder {
 		copy(h[:8], append(bytes.TrimSuffix(slices.Clone(text[p.first:]), []byte(")")), make([]byte, 8)...))

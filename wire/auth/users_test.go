@@ -2,6 +2,7 @@ package auth
 
 import (
 	"encoding/base64"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -111,5 +112,39 @@ func TestCertificateNames(t *testing.T) {
 	if err == nil || strings.Count(err.Error(), "\n") != 2 || !slices.ContainsFunc(strings.Split(err.Error(), "\n"),
 		func(l string) bool { return strings.HasPrefix(l, "f:3: ") }) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What is made of a password reads back as a verifier, and no two are alike.
+func TestNewVerifier(t *testing.T) {
+	seen := map[string]bool{}
+	for range 2 {
+		text, err := NewVerifier("s3cret")
+		if err != nil || seen[text] || strings.Contains(text, "s3cret") {
+			t.Fatalf("got %q, %v", text, err)
+		}
+		seen[text] = true
+		if c, err := verifier(text); err != nil || c.Iters != iterations || len(c.Salt) != 16 {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if text, err := NewVerifier("a\u0007b"); err == nil {
+		t.Errorf("a bell in a password: %s", text)
+	}
+}
+
+// One name of a certificate may be several users, and one user have several certificates.
+func TestReadNames(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "names")
+	if err := os.WriteFile(path, []byte("\"cn\" \"alice\"\n\"cn\" \"bob\"\n\"other\" \"alice\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	names, err := ReadNames(path)
+	if err != nil || !slices.Equal(names["cn"], []string{"alice", "bob"}) ||
+		!slices.Equal(names["other"], []string{"alice"}) {
+		t.Errorf("got %v, %v", names, err)
+	}
+	if names, err := ReadNames(path + ".gone"); err == nil {
+		t.Errorf("got %v of no file", names)
 	}
 }
