@@ -122,7 +122,7 @@ func unconditional(sec planner.Secret, psi model.Psi) string {
 	case sec.Number != nil:
 		return "is a mean"
 	case sec.Predicate == nil:
-		return "is a vector of categories"
+		return "is a vector of categories, or a parameter of a network"
 	case psi.Distribution:
 		return "is about a distribution"
 	}

@@ -22,7 +22,7 @@ type Twin struct {
 	Delta      json.Number `json:"delta"`
 	Assumption string      `json:"assumption"`
 	Rows       json.Number `json:"rows"`
-	Sampled    json.Number `json:"sampled"`
+	Sampled    json.Number `json:"sampled,omitempty"` // empty: its rows come with those of another twin
 	// AtLeast is of how many rows of the sample whatever is told is at least; 0: rows are shown.
 	AtLeast int64   `json:"at_least,omitempty"`
 	Classes []Class `json:"classes,omitempty"`
@@ -49,9 +49,12 @@ func (x *Explanation) AddTwins(twins []Twin) {
 
 func (x Explanation) twinLines() (lines []string) {
 	for _, t := range x.Twins {
+		made := "made of " + t.Sampled.String() + " that were drawn; it was paid for when it was built"
+		if t.Sampled == "" {
+			made = "which come with the rows that they belong to, and were paid for with them"
+		}
 		lines = append(lines,
-			fmt.Sprintf("  Twin of %s: %s rows, made of %s that were drawn; it was paid for when it was built, "+
-				"epsilon %s, delta %s", t.Table, t.Rows, t.Sampled, t.Epsilon, t.Delta),
+			fmt.Sprintf("  Twin of %s: %s rows, %s, epsilon %s, delta %s", t.Table, t.Rows, made, t.Epsilon, t.Delta),
 			"    Price of the statement: 0, assuming "+strings.TrimSpace(t.Assumption))
 		if t.AtLeast > 0 {
 			lines = append(lines, fmt.Sprintf("    Rows are not listed: groups of fewer than %d rows of the sample "+

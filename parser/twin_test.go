@@ -21,7 +21,8 @@ func TestTwinsAreNamedWhereTheyStand(t *testing.T) {
 		"SELECT 'ä', id FROM public.account WHERE here": "SELECT 'ä', id FROM fugu_twin.account WHERE here",
 		"SELECT public.account.id FROM public.account, log WHERE here": "SELECT fugu_twin.account.id FROM " +
 			"fugu_twin.account, log WHERE here",
-		"INSERT INTO log SELECT id FROM account WHERE here": "INSERT INTO log SELECT id FROM fugu_twin.account WHERE here",
+		"INSERT INTO log SELECT id FROM account WHERE here": "INSERT INTO log SELECT id FROM fugu_twin.account " +
+			"WHERE here",
 		"WITH x AS (SELECT id FROM account) SELECT 1 FROM x, account AS x2 WHERE here": "WITH x AS (SELECT id FROM " +
 			"fugu_twin.account) SELECT 1 FROM x, fugu_twin.account AS x2 WHERE here",
 	} {

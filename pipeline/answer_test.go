@@ -70,6 +70,7 @@ func TestIdentity(t *testing.T) {
 
 // What asks something else, or of something else, has an identity of its own.
 func TestIdentitiesApart(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	const base = identified
 	ten, plain := binding(0, "10"), settings{}
@@ -99,6 +100,7 @@ func TestIdentitiesApart(t *testing.T) {
 
 // What the ledger has stored is believed only where it fits the statement.
 func TestArraysRefuseWhatDoesNotFit(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	q, err := h.question(t, "SELECT sex, count(*) FROM adult GROUP BY sex", nil, settings{})
 	if err != nil {
@@ -152,6 +154,7 @@ func TestArraysRefuseWhatDoesNotFit(t *testing.T) {
 
 // A statement with several cuts has one answer, one price, and its values in the order of the cuts.
 func TestSeveralCuts(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	q, err := h.question(t, "SELECT (SELECT count(*) FROM adult WHERE sex = 'Male'), x.a FROM (SELECT sex, avg(age) "+
 		"AS a FROM adult GROUP BY sex) AS x", nil, settings{})
@@ -186,6 +189,7 @@ func TestSeveralCuts(t *testing.T) {
 
 // Everybody pays for an answer once; with accounts of users, each who is told it does besides, and has the same one.
 func TestWhoPays(t *testing.T) {
+	patient.Test(t)
 	for per, want := range map[string][]float64{"dataset": {1, 1, 1}, "user": {1, 1, 1}} {
 		h := newHouse(t, "per: dataset", "per: "+per)
 		var bytes []string
@@ -218,6 +222,7 @@ func TestWhoPays(t *testing.T) {
 
 // Rows that fail cost what an answer costs, once, and are told in the same words when asked again.
 func TestRowFailure(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	c := pgcluster.Shared(t)
 	if err := c.Exec(t.Context(), "adult", "ALTER TABLE adult ENABLE ROW LEVEL SECURITY; CREATE POLICY failing ON "+
@@ -247,6 +252,7 @@ func TestRowFailure(t *testing.T) {
 
 // OFFSET of a subquery below a cut has to be 0, however it is sent, and then changes nothing.
 func TestZeroOffset(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	plain, err := h.question(t, "SELECT count(*) FROM adult", nil, settings{})
 	if err != nil {
@@ -270,6 +276,7 @@ func TestZeroOffset(t *testing.T) {
 }
 
 func TestTextParam(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	for _, c := range []struct {
 		b    wire.Binding

@@ -5,10 +5,12 @@ import (
 
 	"fugu/answer"
 	"fugu/quote"
+	"fugu/test/patient"
 )
 
 // All databases of a proxy have one room.
 func TestDatabasesShareOneRoom(t *testing.T) {
+	patient.Test(t)
 	engine := func() *Engine { return &Engine{desk: &answer.Desk{Searches: quote.NewSearches()}} }
 	a, b := engine(), engine()
 	d := NewDatabases(map[string]*Engine{"a": a, "b": b})

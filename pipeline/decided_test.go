@@ -51,6 +51,7 @@ func TestWhatKeysDecide(t *testing.T) {
 
 // What all keys decide is nobody's secret, and free.
 func TestWhatKeysDecideIsFree(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	columns, _ := answered(t, h, "SELECT sex, count(*) FILTER (WHERE sex = 'Other') FROM adult GROUP BY sex")
 	if !slices.Equal(columns[1], []string{"0", "0"}) {

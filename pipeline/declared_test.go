@@ -73,6 +73,7 @@ func TestDeclared(t *testing.T) {
 // A declared model of a function of second moments is that function's, and no other's of the same sums. It needs no
 // reference.
 func TestDeclaredSecond(t *testing.T) {
+	patient.Test(t)
 	const spread = `declared:
   spread:
     statement: SELECT stddev(age) FROM adult

@@ -13,6 +13,7 @@ import (
 	"fugu/mechanism"
 	"fugu/parser"
 	"fugu/sqlstate"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -48,6 +49,7 @@ const (
 )
 
 func TestNetworkByHand(t *testing.T) {
+	patient.Test(t)
 	h := chained(t)
 	e, all := math.Log(1.5), float64(rows)
 	for _, c := range []struct {
@@ -89,6 +91,7 @@ func TestNetworkByHand(t *testing.T) {
 
 // Averages move through their range, groups by at most twice their rows.
 func TestNetworkOfAveragesAndGroups(t *testing.T) {
+	patient.Test(t)
 	h := chained(t)
 	e, n := math.Log(1.5), float64(rows)
 	for sql, at := range map[string][2]float64{
@@ -113,6 +116,7 @@ func TestNetworkOfAveragesAndGroups(t *testing.T) {
 // The whole way: the answer is the true one but for noise of scale 1, and account, explanation and record say what it
 // rests on.
 func TestNetworkAnswers(t *testing.T) {
+	patient.Test(t)
 	h := chained(t)
 	const sql = "SELECT count(*) FROM adult WHERE education = 'Masters' AND hours_per_week < 200 AND age > 30"
 	const far = "SELECT count(*) FROM adult WHERE education = 'Masters'"
@@ -163,6 +167,7 @@ func TestNetworkAnswers(t *testing.T) {
 }
 
 func TestNetworkRefuses(t *testing.T) {
+	patient.Test(t)
 	h, plain := chained(t), newHouse(t)
 	for _, test := range []struct {
 		h    *house
@@ -196,11 +201,12 @@ func TestNetworkRefuses(t *testing.T) {
 
 // A network stands beside columns that there are, and beside nothing that only a proportion can answer for.
 func TestNetworkMistakes(t *testing.T) {
+	patient.Test(t)
 	const public = "public: {all: {statement: SELECT count(*) FROM adult, values: {count(*): 3}}}\n"
 	for _, c := range []struct{ old, new, want string }{
 		{"independent: [age]", "independent: [age, nothing]", `no column "nothing"`},
 		{"column: education", "column: educations", `no column "educations"`},
-		{"analysts:", public + "analysts:", "no proportion"},
+		{"analysts:", public + "analysts:", "a parameter of a network, and it cannot stand"},
 	} {
 		_, _, err := loadExample(t, append(slices.Clone(chainedEdits), c.old, c.new)...)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -211,6 +217,7 @@ func TestNetworkMistakes(t *testing.T) {
 
 // What a cut reads is taken from the statement that runs.
 func TestReadsAreWhatRuns(t *testing.T) {
+	patient.Test(t)
 	h := chained(t)
 	for _, c := range [][2]string{
 		{"SELECT count(*) FROM adult", ""},
@@ -233,6 +240,7 @@ func TestReadsAreWhatRuns(t *testing.T) {
 
 // fugu fit prepares and reports what there is.
 func TestNetworkFits(t *testing.T) {
+	patient.Test(t)
 	h := chained(t)
 	r, err := fit.Run(t.Context(), h.work(t.TempDir(), silent, "SELECT education, avg(age) FROM adult GROUP BY "+
 		"education"))
@@ -254,6 +262,7 @@ func TestNetworkFits(t *testing.T) {
 
 // A statement over the table of a network and another protected one is refused; over either it is answered.
 func TestNetworkStandsAlone(t *testing.T) {
+	patient.Test(t)
 	newHouse(t) // the tables are there
 	run := func(sql string) {
 		if err := pgcluster.Shared(t).Exec(context.WithoutCancel(t.Context()), "adult", sql); err != nil {

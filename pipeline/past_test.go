@@ -35,6 +35,7 @@ func upTo(t *testing.T, text string) settings {
 
 // Whether an answer comes from the past is up to the error that was asked for.
 func TestErrorThatIsAskedFor(t *testing.T) {
+	patient.Test(t)
 	h := newPast(t, "100%")
 	h.told(t, byBoth, settings{})
 	q, m := h.measured(t, ofMen, upTo(t, "10000"))
@@ -227,6 +228,7 @@ func TestPastWhenTheBudgetIsSpent(t *testing.T) {
 // Rows whose value is not public are part of the error where the past has left them out: here every tenth of the
 // reference.
 func TestRowsOutsideThePublicValues(t *testing.T) {
+	patient.Test(t)
 	h := newPast(t, "100000%", "education: reference",
 		"education: [HS-grad, Some-college, Bachelors, Masters, Doctorate]")
 	h.told(t, byBoth, settings{})

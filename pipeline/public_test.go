@@ -12,6 +12,7 @@ import (
 	"fugu/mechanism"
 	"fugu/quote"
 	"fugu/sqlstate"
+	"fugu/test/patient"
 )
 
 // publicSexes is a public statistic whose values no data has: a third and two thirds of the rows.
@@ -52,6 +53,7 @@ func answered(t *testing.T, h *house, sql string) (columns [][]string, q *answer
 
 // What is public is answered as the policy has it, whatever the data say, and for nothing.
 func TestPublicIsExact(t *testing.T) {
+	patient.Test(t)
 	h, female, male := publicHouse(t)
 	want := map[string]int64{"Female": female, "Male": male}
 	for _, sql := range []string{"SELECT sex, count(*) FROM adult GROUP BY sex", "select sex, count(*) + 1 from " +
@@ -95,6 +97,7 @@ func TestPublicIsExact(t *testing.T) {
 
 // Noisy parts of a public total add up to it, cell by cell, and stay so when the answer comes from the ledger.
 func TestPublicTotals(t *testing.T) {
+	patient.Test(t)
 	h, female, male := publicHouse(t)
 	const sql = "SELECT education, sex, count(*), sum(age) FROM adult GROUP BY education, sex"
 	first, q := answered(t, h, sql)
@@ -132,6 +135,7 @@ func TestPublicTotals(t *testing.T) {
 
 // The noise of a statement changes with what is public, and what has no model given it is refused.
 func TestGivenPublic(t *testing.T) {
+	patient.Test(t)
 	plain := newHouse(t)
 	h, _, _ := publicHouse(t)
 	sd := func(h *house, sql string) []float64 {
@@ -170,6 +174,7 @@ func TestGivenPublic(t *testing.T) {
 
 // A stored answer that points beside its public values is refused.
 func TestStoredPublic(t *testing.T) {
+	patient.Test(t)
 	h, _, _ := publicHouse(t)
 	q, err := h.question(t, "SELECT sex, count(*) FROM adult GROUP BY sex", nil, settings{})
 	if err != nil {

@@ -281,6 +281,7 @@ func (l *away) Standing(ctx context.Context, dataset string, renew time.Duration
 
 // Where it is not known which data there are, nothing is recalled.
 func TestNothingIsRecalledWithoutTheLedger(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	l := &away{Ledger: h.engine.desk.Ledger.(*memory.Ledger).Ledger}
 	books := memory.Of(l)
@@ -298,6 +299,7 @@ func TestNothingIsRecalledWithoutTheLedger(t *testing.T) {
 
 // Many bindings, and long ones, leave no more behind than the cache's bounds.
 func TestRecalledStaysBounded(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	s := h.prepare(t, "alice", "SELECT count(*) FROM adult WHERE education <> $1")
 	long := string(bytes.Repeat([]byte("x"), bindingBytes))
@@ -320,6 +322,7 @@ func TestRecalledStaysBounded(t *testing.T) {
 }
 
 func TestBindingKey(t *testing.T) {
+	patient.Test(t)
 	seen := map[string]string{}
 	for _, formats := range [][]int16{nil, {0}, {1}, {0, 0}, {0, 1}, {1, 0}} {
 		for _, values := range [][][]byte{{nil}, {{}}, {{0}}, {nil, nil}, {nil, {}}, {{}, nil}, {{}, {}},

@@ -26,6 +26,7 @@ var laplace = settings{mechanism: mechanism.ExpmLaplace}
 // By hand: of ε = 1, λ = .1 leaves .8 for what hides the secrets, and beside it is Laplace noise of scale 5·1/.1 on a
 // count, which 5 rows move by 5. What is charged, certified, explained and recorded says so.
 func TestRelaxedByRows(t *testing.T) {
+	patient.Test(t)
 	exact, relaxed := newHouse(t, exactEdits...), newHouse(t, relaxedEdits...)
 	for _, sql := range []string{
 		"SELECT count(*) FROM adult WHERE age > 40",
@@ -69,6 +70,7 @@ func TestRelaxedByRows(t *testing.T) {
 
 // In groups, a row moves two cells of a set, however many there are: not each of 74.
 func TestRelaxedGroups(t *testing.T) {
+	patient.Test(t)
 	exact, relaxed := newHouse(t, exactEdits...), newHouse(t, relaxedEdits...)
 	const sql = "SELECT age, count(*) FROM adult GROUP BY age"
 	_, m := relaxed.measured(t, sql, laplace)
@@ -96,6 +98,7 @@ func TestRelaxedGroups(t *testing.T) {
 // An average over all rows moves by hardly anything: 5 rows, 73 years, of 35,222 rows. One over few rows can move
 // through its range, and does not make the noise of a count beside it more than twice as large.
 func TestRelaxedAverages(t *testing.T) {
+	patient.Test(t)
 	exact, relaxed := newHouse(t, exactEdits...), newHouse(t, relaxedEdits...)
 	_, e := exact.measured(t, "SELECT avg(age) FROM adult", laplace)
 	_, m := relaxed.measured(t, "SELECT avg(age) FROM adult", laplace)
@@ -120,6 +123,7 @@ func TestRelaxedAverages(t *testing.T) {
 
 // What rows move by no bound, and an ε that leaves nothing beside 2λ, are refused.
 func TestRelaxedRefuses(t *testing.T) {
+	patient.Test(t)
 	relaxed := newHouse(t, relaxedEdits...)
 	for _, sql := range []string{
 		"SELECT stddev(age) FROM adult",
@@ -173,6 +177,7 @@ func TestRelaxedNearly(t *testing.T) {
 
 // Without translation and with links between tables the same holds.
 func TestRelaxedCoupled(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t, "assume: [translation, gaussian]", "assume: []", "mechanism: auto", modelWithin)
 	q, err := h.question(t, "SELECT sex, count(*), avg(age) FROM adult GROUP BY sex", nil, settings{})
 	if err != nil {

@@ -111,6 +111,7 @@ func client(marked string) string {
 }
 
 func TestRename(t *testing.T) {
+	patient.Test(t)
 	s := twinned()
 	for _, marked := range renames {
 		sql := client(marked)
@@ -254,6 +255,7 @@ func TestTextsByShape(t *testing.T) {
 
 // What stands in a constant's place in another way is of another shape.
 func TestTextsApart(t *testing.T) {
+	patient.Test(t)
 	for _, pair := range [][2]string{
 		{`SELECT 1 FROM account`, `SELECT 1.0 FROM account`},
 		{`SELECT 1 FROM account`, `SELECT '1' FROM account`},
@@ -286,6 +288,7 @@ func TestTextsApart(t *testing.T) {
 
 // A word in a string that only reading decides about keeps a text from being known by its shape.
 func TestShapeWithASuspect(t *testing.T) {
+	patient.Test(t)
 	s := twinned()
 	shadows, err := shadow.New([]shadow.Root{{Schema: "public", Name: "account", OID: 1}}, nil)
 	if err != nil {

@@ -9,9 +9,11 @@ import (
 	"fugu/parser"
 	"fugu/privacy"
 	"fugu/sqlstate"
+	"fugu/test/patient"
 )
 
 func TestSet(t *testing.T) {
+	patient.Test(t)
 	standing := settings{confidence: defaultConfidence}
 	with := func(change func(*settings)) settings {
 		s := standing
@@ -64,6 +66,7 @@ func TestSet(t *testing.T) {
 }
 
 func TestCheckSetting(t *testing.T) {
+	patient.Test(t)
 	for _, c := range []struct {
 		set  parser.Setting
 		code sqlstate.Code
@@ -83,6 +86,7 @@ func TestCheckSetting(t *testing.T) {
 }
 
 func TestReadSettings(t *testing.T) {
+	patient.Test(t)
 	answer := func(rows ...[]string) func(context.Context, string) ([][]string, error) {
 		return func(context.Context, string) ([][]string, error) { return rows, nil }
 	}
@@ -119,6 +123,7 @@ func TestReadSettings(t *testing.T) {
 
 // A client can lower what a statement may cost, and never raise it.
 func TestSettingsAgainstPolicy(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	for _, c := range []struct {
 		set    settings

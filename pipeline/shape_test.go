@@ -8,10 +8,12 @@ import (
 
 	"fugu/model"
 	"fugu/planner"
+	"fugu/test/patient"
 )
 
 // The shapes of a count, a sum and an average are those of sums over the reference's rows, worked out row by row.
 func TestShapes(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	reference := h.people(t)
 	q, err := h.question(t, "SELECT sex, count(*), sum(age), avg(age), stddev(age) FROM adult GROUP BY sex", nil,

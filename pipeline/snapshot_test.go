@@ -11,6 +11,7 @@ import (
 )
 
 func TestPlanKey(t *testing.T) {
+	patient.Test(t)
 	keys := map[planKey]bool{}
 	for _, types := range [][]uint32{nil, {0}, {23}, {23, 25}, {25, 23}, {0x17000000}, {0x19}} {
 		for _, sql := range []string{"", "a", "[23] a"} {

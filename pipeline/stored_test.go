@@ -8,6 +8,7 @@ import (
 
 	"fugu/account/memory"
 	"fugu/ledger"
+	"fugu/test/patient"
 )
 
 // asking counts what is asked of a ledger, which fails when it is down.
@@ -45,6 +46,7 @@ func (h *house) ask(t *testing.T, user, sql string) (ledger.Answer, error) {
 
 // What the ledger returned once is not asked of it again, for those who have paid; nothing else is remembered.
 func TestStoredAnswersAreRemembered(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t, "per: dataset", "per: user")
 	l := &asking{Ledger: h.engine.desk.Ledger}
 	h.engine.desk.Ledger = memory.Of(l)

@@ -1,9 +1,14 @@
 package pipeline
 
-import "testing"
+import (
+	"testing"
+
+	"fugu/test/patient"
+)
 
 // What is decided without the parser, or found in the cache, allocates nothing.
 func TestDecisionsDoNotAllocate(t *testing.T) {
+	patient.Test(t)
 	s := &session{engine: newHouse(t).engine, user: "alice"}
 	for name, sql := range ordinary {
 		if st, err := s.Interpret(t.Context(), sql, nil); st != nil || err != nil {
@@ -27,6 +32,7 @@ func TestDecisionsDoNotAllocate(t *testing.T) {
 // What is taken for ordinary at a glance is what Interpret takes for ordinary; a statement on protected data never is,
 // nor one that names fugu for the first time.
 func TestOrdinaryAtAGlance(t *testing.T) {
+	patient.Test(t)
 	s := &session{engine: newHouse(t).engine, user: "alice"}
 	for _, sql := range []string{"SELECT count(*) FROM adult", "SELECT 1; SELECT count(*) FROM ADULT",
 		"SELECT * FROM fugu.budget", "SET fugu.epsilon = 'much'", "SELECT reltuples FROM pg_class"} {

@@ -15,6 +15,7 @@ import (
 // What has more noise than the session or the policy allows is refused, at no charge, with an ε at which it passes; at
 // that ε it does. What is stored already is given.
 func TestMaxError(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t, "mechanism: auto", "mechanism: auto\n  max_error: 400%")
 	const sql = "SELECT count(*) FROM adult WHERE income = '>50K'" // of some 8,500, ±2,500 at ε = 1
 	ask := func(set settings) error {
@@ -140,6 +141,7 @@ func TestLastReleaseInOrder(t *testing.T) {
 // The number of all rows is what the policy says, exactly, at no cost and however many there are; the noise of what
 // stands beside it is what it would be without it.
 func TestWholeTable(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t, fmt.Sprintf("rows: %d", rowsOf(t)), "rows: 30000") // there are more
 	noise := func(sql string) []float64 {
 		q, err := h.question(t, sql, nil, settings{})

@@ -115,10 +115,11 @@ patient() {
   local misplaced=$(awk 'FNR == 1 { test = 0 }
     /^func Test[A-Z].*\(t \*testing\.T\) \{$/ { test = FNR }
     /^\tpatient\.Test\(t\)$/ && test == FNR - 1 { next }
-    /patient\.[A-Z]/ { print FILENAME ":" FNR ": " $0 }' $marked)
+    /patient\.Test/ { print FILENAME ":" FNR ": " $0 }' $marked)
   [ -z "$misplaced" ] || { printf 'not where it is looked for:\n%s\n' "$misplaced" && return 1; }
   tested "${hooks[@]}" -p $at_a_time "$@" -run "^($(patients $marked))\$" $(dirname $marked | sort -u)
 }
+
 # The detector also checks each conversion of a pointer: of protobuf, which reads every tree of the parser and is
 # nobody's code here, that alone is an eighth of all the processor time.
 race=(-race -gcflags=std=-l '-gcflags=google.golang.org/protobuf/...=-l -d=checkptr=0' "${hooks[@]}")

@@ -61,8 +61,11 @@ func (w *twins) export(ctx context.Context, conn *pgx.Conn, file string, stdout,
 	}
 	for _, t := range certificate.Twins {
 		for _, table := range t.Tables {
-			fmt.Fprintf(stdout, "%s %s: %d rows, of which %d are different "+
-				"ones\n", green(stdout, "ok"), table.Table, table.Rows, table.Sampled)
+			which := "which come with those"
+			if table.Sampled > 0 {
+				which = fmt.Sprintf("of which %d are different ones", table.Sampled)
+			}
+			fmt.Fprintf(stdout, "%s %s: %d rows, %s\n", green(stdout, "ok"), table.Table, table.Rows, which)
 		}
 		for _, left := range t.Left {
 			fmt.Fprintf(stdout, "   note: the dump does not have %s\n", left)

@@ -15,7 +15,7 @@ import (
 // what fugu.twin is elsewhere, with the same columns. The error of a count is worked out as package pipeline does it.
 const about = `CREATE OR REPLACE VIEW fugu.twin AS
 	SELECT t.dataset, t.table_schema || '.' || t.table_name AS table_name,
-	t.built, t.rows, t.sampled, c.class, c.told, c.taken,
+	t.built, t.rows, CASE WHEN c.i IS NOT NULL THEN t.sampled END AS sampled, c.class, c.told, c.taken,
 	CASE WHEN c.taken > 0
 		THEN sqrt(greatest(0, w - 1) + (w - floor(w)) * (1 - w + floor(w)) / greatest(1, w))
 		ELSE 0 END AS count_error, t.epsilon, t.delta, t.assumption, NULL::bigint AS at_least,

@@ -71,7 +71,7 @@ type CertifiedTable struct {
 	Table   string   `json:"table"`
 	Columns []string `json:"columns"`
 	Rows    int64    `json:"rows"`
-	Sampled int64    `json:"sampled_rows"` // different rows among them
+	Sampled int64    `json:"sampled_rows,omitempty"` // different rows among them; none: they come with those of another
 }
 
 // Exporter writes twins for somebody who never sees the database.
@@ -211,10 +211,11 @@ func certify(p *policy.Policy, family []policy.Table, all []Twin) (c CertifiedTw
 		}
 
 		x := all[i]
-		c.Tables = append(c.Tables, CertifiedTable{Table: t.Qualified().String(), Rows: x.Rows, Sampled: x.Sampled})
+		c.Tables = append(c.Tables, CertifiedTable{Table: t.Qualified().String(), Rows: x.Rows})
 		if t.Name != root.Name || t.Schema != root.Schema {
 			continue
 		}
+		c.Tables[len(c.Tables)-1].Sampled = x.Sampled
 
 		// What is promised is said of the root; its design is the law that was drawn by.
 		design, err := designOf(p, root, x.Law)

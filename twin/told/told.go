@@ -16,8 +16,10 @@ import (
 
 // Class is what may be known of one class of a twin's rows; of a table that comes with another there is no class.
 type Class struct {
-	Table, Built, Class        string
-	Rows, Sampled, Told, Taken string // as PostgreSQL writes numbers; empty: none
+	Table, Built, Class string
+	// as PostgreSQL writes numbers; empty: none. How many different rows a table has that comes with another is not
+	// told.
+	Rows, Sampled, Told, Taken string
 	Epsilon, Delta, Assumption string
 	CountError                 float64  // of the count of few rows by drawing: times the root of the count
 	ToldError                  *float64 // of told, by noise; nil: the twin was built before that was said
@@ -31,7 +33,8 @@ func Classes(ctx context.Context, reader *upstream.Reader, snap *dataset.Snapsho
 	if there, err := made(ctx, reader, "fugu twins"); err != nil || !there {
 		return nil, err
 	}
-	rows, err := ask(ctx, `SELECT t.table_schema, t.table_name, t.built, t.rows, t.sampled, c.class, c.told, c.taken,
+	rows, err := ask(ctx, `SELECT t.table_schema, t.table_name, t.built, t.rows,
+	    CASE WHEN c.i IS NOT NULL THEN t.sampled END, c.class, c.told, c.taken,
 	    pg_catalog.to_jsonb(t) -> 'noise' ->> (c.i - 1)::pg_catalog.int4, t.epsilon, t.delta, t.assumption, c.i
 	  FROM `+parser.TwinRegistry+` AS t LEFT JOIN LATERAL ROWS FROM (pg_catalog.unnest(t.classes),
 	    pg_catalog.unnest(t.told), pg_catalog.unnest(t.taken)) WITH ORDINALITY AS c(class, told, taken, i) ON true

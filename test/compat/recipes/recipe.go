@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 
@@ -48,6 +49,9 @@ var recipes = []recipe{
 	{name: "r", file: "recipe.R", command: []string{"Rscript", "--vanilla", "recipe.R"}},
 }
 
+// downloads are what go says where it has a module of the recipe's not yet.
+var downloads = regexp.MustCompile(`(?m)^go: downloading .*\n`)
+
 // run writes the program into a directory of its own and runs it on one side. The output is what it writes to either
 // stream.
 func (r recipe) run(ctx context.Context, dir, program string, side sides.Side) (string, error) {
@@ -81,7 +85,7 @@ func (r recipe) run(ctx context.Context, dir, program string, side sides.Side) (
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err = cmd.Run()
-	return tidy(out.String()), err
+	return tidy(downloads.ReplaceAllString(out.String(), "")), err
 }
 
 // link makes a link to a file in a directory.

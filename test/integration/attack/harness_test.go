@@ -321,6 +321,10 @@ func (r *renewable) Find(ctx context.Context, k ledger.Key, scopes ...string) (l
 	return r.ledger().Find(ctx, k, scopes...)
 }
 
+func (r *renewable) Claim(ctx context.Context, k ledger.Key) (release func(), err error) {
+	return r.ledger().Claim(ctx, k)
+}
+
 func (r *renewable) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
 	return r.ledger().Charge(ctx, c)
 }
