@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"fugu/ledger"
 	"fugu/mechanism"
@@ -127,9 +126,6 @@ func arraysOf(c *planner.Bound, shown []planner.Value) (out [][]byte) {
 	return out
 }
 
-// spreadDigits is how many digits are shown of how far a value is off, as in fugu.last_release.
-const spreadDigits = 10
-
 // spreadOf returns how far an aggregate's value may be off in each cell of a cut. For a component that is what its cell
 // says; a public value is not off; and of a value that is not there nothing is known.
 func spreadOf(c *planner.Bound, spread int, index []quote.Place, shown []planner.Value,
@@ -145,8 +141,8 @@ func spreadOf(c *planner.Bound, spread int, index []quote.Place, shown []planner
 		case noisy && k >= len(cells):
 			return nil, errMisfit
 		case noisy:
-			off := [...]float64{cells[k].SD, cells[k].Lower, cells[k].Upper}[s.Part()]
-			out[row] = planner.Value{Text: strconv.FormatFloat(off, 'g', spreadDigits, 64)}
+			sd, lower, upper := cells[k].Shown()
+			out[row] = planner.Value{Text: [...]string{sd, lower, upper}[s.Part()]}
 		case shown[at].Null:
 			out[row] = planner.Value{Null: true}
 		default:

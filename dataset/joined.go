@@ -16,7 +16,7 @@ import (
 type Joined struct {
 	Table   *planner.Table
 	Columns string // quoted, with commas
-	To      string // the ordinary table, quoted
+	To      string // the ordinary table, as policies write it
 	Values  int64
 }
 
@@ -66,7 +66,7 @@ func (s *Snapshot) Joined(ctx context.Context, p *policy.Policy, reader planner.
 				continue
 			}
 			j := Joined{Table: t.Table, Columns: strings.Join(columns, ", "),
-				To: parser.QuoteIdent(row[2].Text) + "." + parser.QuoteIdent(row[3].Text)}
+				To: policy.QualifiedName{Schema: row[2].Text, Name: row[3].Text}.String()}
 			columns = nil
 			if j.Values, err = t.values(ctx, reader, j.Columns); err != nil {
 				return nil, err

@@ -143,6 +143,14 @@ type Value struct {
 
 // JSON writes the explanation for programs, as PostgreSQL's own EXPLAIN does: an array of one.
 func (x Explanation) JSON() (string, error) {
+	// Who goes through a list should not have to ask first whether it is one.
+	x.Cuts, x.Secrets, x.Noise = append([]Cut{}, x.Cuts...), append([]Secret{}, x.Secrets...), append([]Noise{},
+		x.Noise...)
+	x.Cost, x.Certificates = append([]Cost{}, x.Cost...), append([]mechanism.Certificate{}, x.Certificates...)
+	for i, c := range x.Cuts {
+		x.Cuts[i].Keys, x.Cuts[i].Bounds = append([]string{}, c.Keys...), append([]string{}, c.Bounds...)
+	}
+
 	b, err := json.MarshalIndent([]Explanation{x}, "", "  ")
 	if err != nil {
 		return "", fmt.Errorf("writing the explanation: %w", err)

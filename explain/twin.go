@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,24 +13,26 @@ import (
 // ReadsNothing stands above the cuts of a statement that has none.
 const ReadsNothing = "The statement reads no protected table."
 
-// Twin is what EXPLAIN (PRIVACY) says of a twin that a statement reads.
+// Twin is what EXPLAIN (PRIVACY) says of a twin that a statement reads. What is known of none that is not built is 0.
 type Twin struct {
-	Table      string  `json:"table"`
-	Price      float64 `json:"price"` // of the statement: none
-	Epsilon    string  `json:"epsilon"`
-	Delta      string  `json:"delta"`
-	Assumption string  `json:"assumption"`
-	Rows       string  `json:"rows"`
-	Sampled    string  `json:"sampled,omitempty"`  // empty: its rows come with those of another twin
-	AtLeast    int64   `json:"at_least,omitempty"` // rows of the sample that whatever is told is of; 0: rows are shown
-	Classes    []Class
+	Dataset    string      `json:"dataset"`
+	Table      string      `json:"table"`
+	Price      float64     `json:"price"` // of the statement: none
+	Epsilon    json.Number `json:"epsilon"`
+	Delta      json.Number `json:"delta"`
+	Assumption string      `json:"assumption"`
+	Rows       json.Number `json:"rows"`
+	Sampled    json.Number `json:"sampled,omitempty"` // empty: its rows come with those of another twin
+	// AtLeast is of how many rows of the sample whatever is told is at least; 0: rows are shown.
+	AtLeast int64   `json:"at_least,omitempty"`
+	Classes []Class `json:"classes,omitempty"`
 }
 
 // Class says how far a count of rows of one class may be off.
 type Class struct {
-	Class string `json:"class"`
-	Told  string `json:"told"`
-	Taken string `json:"taken"`
+	Class string      `json:"class"`
+	Told  json.Number `json:"told"`
+	Taken json.Number `json:"taken"`
 	// CountError, times the root of the count, is one standard deviation of a count of few rows, by drawing alone.
 	CountError float64 `json:"count_error"`
 	// ToldError is one of Told, by the noise on the secret: nil, if the twin was built before that was said.
@@ -46,7 +49,7 @@ func (x *Explanation) AddTwins(twins []Twin) {
 
 func (x Explanation) twinLines() (lines []string) {
 	for _, t := range x.Twins {
-		made := "made of " + t.Sampled + " that were drawn; it was paid for when it was built"
+		made := "made of " + t.Sampled.String() + " that were drawn; it was paid for when it was built"
 		if t.Sampled == "" {
 			made = "which come with the rows that they belong to, and were paid for with them"
 		}
@@ -66,7 +69,7 @@ func (x Explanation) twinLines() (lines []string) {
 
 // line says how far counts of a class's rows are off, and how much of that comes from drawing them.
 func (c Class) line() string {
-	told, _ := strconv.ParseFloat(c.Told, 64)
+	told, _ := c.Told.Float64()
 	var sizes, both, drawing []string
 	for _, k := range []float64{100, 1000, 10000, told} {
 		if k > told || k == told && len(sizes) > 2 {

@@ -75,28 +75,13 @@ func zero(c *planner.Bound, totals []Totals) *Moments {
 	return m
 }
 
-// add takes in one row of the moments statement, without its keys: the classes, the products of terms, for each secret
-// mean the products with its number, and what describes the bases, in this order.
+// add takes in one row of the moments statement, without its keys.
 func (m *Moments) add(cell int, row []planner.Value) error {
-	nt := m.terms
-	class, row, err := m.cut.Classes(row)
+	r, err := m.read(row)
 	if err != nil {
 		return err
 	}
-	v := make([]float64, len(row))
-	for i := range v {
-		if v[i], err = number(row[i]); err != nil {
-			return err
-		}
-	}
-
-	// Products that are equal stand there once; the first of them are the terms themselves.
-	sum, prod := v[:nt], make([]float64, nt*nt)
-	for i := range nt {
-		for j := range nt {
-			prod[i*nt+j] = v[m.cut.Product(i, j)]
-		}
-	}
+	nt, class, sum, prod := m.terms, r.class, r.sum, r.prod
 
 	plus(m.pooled[cell*nt:], sum)
 	for i, c := range class {
@@ -106,7 +91,7 @@ func (m *Moments) add(cell int, row []planner.Value) error {
 		}
 	}
 
-	products, rest := v[:m.cut.Products()], v[m.cut.Products():]
+	rest := r.rest
 	for i := range m.secrets {
 		if c := m.secrets[i].cross; c != nil {
 			plus(c[cell*nt:], rest[:nt])
@@ -114,8 +99,40 @@ func (m *Moments) add(cell int, row []planner.Value) error {
 		}
 	}
 
-	m.describe(cell, products, rest)
+	m.describe(cell, r.products, rest)
 	return nil
+}
+
+// momentsRow is what a row of the moments statement says of rows of the same cell and classes, behind its keys.
+type momentsRow struct {
+	class     []int     // of each secret
+	sum, prod []float64 // of the terms, and of the products of any two of them
+	products  []float64 // each product once, the terms before all others
+	rest      []float64 // for each secret mean the products with its number, and then what describes the bases
+}
+
+// read reads one row of the moments statement without its keys.
+func (m *Moments) read(row []planner.Value) (r momentsRow, err error) {
+	if r.class, row, err = m.cut.Classes(row); err != nil {
+		return r, err
+	}
+	v := make([]float64, len(row))
+	for i := range v {
+		if v[i], err = number(row[i]); err != nil {
+			return r, err
+		}
+	}
+
+	// Products that are equal stand there once; the first of them are the terms themselves.
+	nt := m.terms
+	r.sum, r.prod = v[:nt], make([]float64, nt*nt)
+	for i := range nt {
+		for j := range nt {
+			r.prod[i*nt+j] = v[m.cut.Product(i, j)]
+		}
+	}
+	r.products, r.rest = v[:m.cut.Products()], v[m.cut.Products():]
+	return r, nil
 }
 
 // describe takes in what a row of the moments statement says of the bases: how many values are not 0, their absolute

@@ -109,6 +109,9 @@ func isSamplingError(f *pg.FuncCall) bool {
 func (a *analysis) spellOutCall(s *pg.SelectStmt, n *pg.Node, f *pg.FuncCall) error {
 	table, ok := a.sampledFrom(s)
 	switch {
+	case table.Twin && table.Linked:
+		return a.refuse(f.Location, fmt.Sprintf(hintLinked, tree.LastString(f.Funcname)), "how far a value of %s may "+
+			"be off is not known: its rows go with those of another table, several with one", table)
 	case !ok && isSpread(f):
 		return nil // of an answer with noise, which the cut knows
 	case !ok:
@@ -220,16 +223,33 @@ func (s *statistic) deviation(t Table) string {
 	return "CASE WHEN " + s.told + " IS NULL THEN NULL ELSE pg_catalog.sqrt(pg_catalog.abs(" + variance + ")) END"
 }
 
-// spread returns what the client asks for of a statistic: its standard deviation, or an end of its interval.
+// spread is what is asked of a statistic whose deviation that is, as ledger.Cell's Shown rounds it: the deviation in
+// four digits, and ends of intervals outwards, to a hundredth of it or less. What is no number, or has no end, has NULL
+// for its deviation, which PostgreSQL could not write so.
 func (s *statistic) spread(what, deviation string) string {
+	if what == samplingError {
+		return deviation // to be computed with
+	}
+	deviation = "NULLIF(NULLIF(" + deviation + ", 'NaN'), 'Infinity')"
+
+	// The exponent of a rounded deviation is that of the next power of ten at times, which is still less than needed.
+	decimals := "2 - CAST(pg_catalog.split_part(pg_catalog.to_char(GREATEST(" + deviation +
+		", 1e-300), '9EEEE'), 'e', 2) AS pg_catalog.int4)"
+
 	switch what {
 	case SpreadLower:
-		return fmt.Sprintf("%s - %v * (%s)", s.told, twinSpread, deviation)
+		return fmt.Sprintf("CAST(pg_catalog.trunc(%s + CAST(%s - %v * %s AS pg_catalog.numeric), %s) - %[1]s "+
+			"AS pg_catalog.float8)", farOut, s.told, twinSpread, deviation, decimals)
 	case SpreadUpper:
-		return fmt.Sprintf("%s + %v * (%s)", s.told, twinSpread, deviation)
+		return fmt.Sprintf("CAST(%s - pg_catalog.trunc(%[1]s - CAST(%s + %v * %s AS pg_catalog.numeric), %s) "+
+			"AS pg_catalog.float8)", farOut, s.told, twinSpread, deviation, decimals)
 	}
-	return deviation
+	return "CAST(pg_catalog.to_char(" + deviation + ", '9.999EEEE') AS pg_catalog.float8)"
 }
+
+// farOut is beyond all numbers in double precision, and a multiple of each power of ten: what is added to it is cut off
+// towards minus infinity, whatever its sign.
+const farOut = "CAST('1e310' AS pg_catalog.numeric)"
 
 // twinSpread is how many standard deviations the ends of an interval of 95 % are from a value whose error is normal.
 const twinSpread = 1.959963984540054

@@ -33,6 +33,9 @@ func (s Spread) Column() string { return fmt.Sprintf("%s %d", s.What, s.Of+1) }
 // hintSamplingFrom is the hint for a call on other rows than those of one twin.
 const hintSamplingFrom = "Write it in a SELECT whose FROM is a table with a twin, and nothing else; join above."
 
+// hintLinked is of a call on rows of a linked twin.
+const hintLinked = "Ask for the values without %s; of values of the table at the end of the links it is known."
+
 // hintSpread ends with what takes the place of %s.
 const hintSpread = "Write %s(count(*)), or of another aggregate of rows, with or without FILTER."
 

@@ -94,12 +94,20 @@ func newCut(c *parser.Cut, tables protected.Tables) (*Cut, error) {
 // its own.
 func (c *Cut) unsampled() error {
 	for i, a := range c.Aggregates {
-		if a.Sampled != nil && !c.sources.single() {
-			return sqlstate.New(sqlstate.NotAnswerable,
-				"%s over joined tables cannot be answered on protected data", a.Label).
-				WithHint("Ask it of one table, without joins; or use count(*), sum and avg.").
-				At(c.cut.Aggregates[i].Position)
+		if a.Sampled == nil || c.sources.single() {
+			continue
 		}
+
+		// Who names one table has joined nothing: it is the link that brings in the other.
+		err := sqlstate.New(sqlstate.NotAnswerable,
+			"%s over joined tables cannot be answered on protected data", a.Label).
+			WithHint("Ask it of one table, without joins; or use count(*), sum and avg.")
+		if len(c.cut.Sources) == 1 {
+			err = sqlstate.New(sqlstate.NotAnswerable, "%s of %s cannot be answered: several of its rows may belong "+
+				"to one row of %s, whose secret is protected", a.Label, c.cut.Sources[0].Table, c.Table).
+				WithHint("Use count(*), sum and avg.")
+		}
+		return err.At(c.cut.Aggregates[i].Position)
 	}
 	return nil
 }

@@ -41,9 +41,12 @@ type Total struct {
 	Noise *float64 `json:"noise_error,omitempty"`
 	Twin  *float64 `json:"twin_error,omitempty"`
 
-	Impossible string `json:"twin_impossible,omitempty"` // why there can be no twin
-	Advice     Advice `json:"advice"`
-	Reason     string `json:"reason"`
+	// Supposed is the least share of the rows that the twin takes every combination of the secrets to have, which its
+	// policy would have to say (smallest); 0: none is needed.
+	Supposed   float64 `json:"twin_supposes_smallest,omitempty"`
+	Impossible string  `json:"twin_impossible,omitempty"` // why there can be no twin
+	Advice     Advice  `json:"advice"`
+	Reason     string  `json:"reason"`
 }
 
 // Advice is what to write for answers in a policy.
@@ -102,7 +105,11 @@ func (w *Workload) sum(ctx context.Context) error {
 		}
 		for _, k := range slices.Sorted(maps.Keys(w.twins)) {
 			x := w.twins[k]
-			if strings.HasPrefix(k, name+" ") && x.err != nil && !errors.Is(x.err, errSecrets) {
+			switch {
+			case !strings.HasPrefix(k, name+" "):
+			case x.err == nil:
+				t.Supposed = max(t.Supposed, x.supposed)
+			case !errors.Is(x.err, errPublic):
 				t.Impossible = x.err.Error()
 			}
 		}

@@ -154,7 +154,7 @@ func (w *Workload) take(ctx context.Context, s *Statement, q *answer.Question, e
 		return nil
 	}
 	off, err := t.deviations(ctx, q)
-	if errors.Is(err, errUnmodelled) {
+	if errors.Is(err, errUnmodelled) || errors.Is(err, errRare) {
 		s.Unknown = err.Error()
 		return nil
 	} else if err != nil {

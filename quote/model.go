@@ -55,14 +55,14 @@ type Model struct {
 	apart  []string
 }
 
-// Parts says what the rows of either class of the first secret of the model's table, those without it first, add to
-// each component, in a table where so great a share of the rows has it: see model.Moments. It is nil of a model that is
-// not made of class moments alone, and has no entry for percentiles and distinct values, which stand behind all others.
-func (m *Model) Parts(share float64) (sums, squares [][]float64) {
+// Combine says what rows are like that have the same classes of all secrets of the model's table; it may ask for
+// another scan of the reference. It is nil of a model that is not made of class moments alone, and says nothing of
+// percentiles and distinct values, which stand behind all other components.
+func (m *Model) Combine(ctx context.Context, reference planner.Querier) (*model.Combined, error) {
 	if m.moments == nil || m.given {
 		return nil, nil
 	}
-	return m.moments.Parts(0, []float64{1 - share, share})
+	return m.moments.Combine(ctx, reference)
 }
 
 // part is one cut: its model, and the units of its components.

@@ -2,6 +2,7 @@ package twin
 
 import (
 	"math"
+	"slices"
 
 	"fugu/policy"
 )
@@ -187,6 +188,16 @@ func (s Spec) marginal(secret Secret) (least, most []float64, within float64) {
 		least[False], most[Null] = 0, 1-from
 	}
 	return least, most, within
+}
+
+// Independent is the least share of rows that a class has where the secrets have nothing to do with each other.
+func (s Spec) Independent() float64 {
+	share := 1.
+	for _, secret := range s.Secrets {
+		least, _, _ := s.marginal(secret)
+		share *= max(0, slices.Min(least))
+	}
+	return share
 }
 
 // vector writes shares out in the order of the values.

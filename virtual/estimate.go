@@ -17,8 +17,9 @@ func Estimate(e answer.Estimated) (rows [][]planner.Value) {
 		case e.Prior:
 			basis = "answers and a model"
 		}
+		sd, lower, upper := c.Shown()
 		rows = append(rows, []planner.Value{integer(e.Answer.ID), text(c.Column), text(c.GroupKey), text(c.Value),
-			float(c.SD), float(c.Lower), float(c.Upper), text(basis), integer(int64(len(e.From)))})
+			text(sd), text(lower), text(upper), text(basis), integer(int64(len(e.From)))})
 		if e.Answer.ID == 0 { // all of it is public, and nothing was charged
 			rows[len(rows)-1][0] = planner.Value{Null: true}
 		}

@@ -162,8 +162,9 @@ func LastRelease(l answer.Told) [][]planner.Value {
 		if c.Public {
 			mechanism, assumption = "public", ""
 		}
+		sd, lower, upper := c.Shown()
 		row := []planner.Value{id, text(c.Column), text(c.GroupKey), text(mechanism), text(assumption),
-			float(c.SD), float(c.Lower), float(c.Upper), float(epsilon[c.Secret]),
+			text(sd), text(lower), text(upper), float(epsilon[c.Secret]),
 			float(stated(l.Answer.Losses[c.Secret], l.Budget)), text(c.Secret)}
 		rows = append(rows, append(row, certified(l.Answer.Certificates, c.Secret)...))
 	}

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -48,11 +47,19 @@ func waited(waits []admin.Wait) Bars {
 	var rows []Bar
 	var last time.Duration
 	for i, w := range waits {
-		name := fmt.Sprintf("up to %v", w.UpTo)
+		name := "up to " + lasting(w.UpTo)
 		if i == len(waits)-1 {
-			name = fmt.Sprintf("above %v", last)
+			name = "above " + lasting(last)
 		}
 		rows, last = append(rows, Bar{Name: name, Count: int64(w.Count)}), w.UpTo
 	}
 	return bars("How long statements about protected rows waited", rows)
+}
+
+// lasting writes a time in one unit.
+func lasting(d time.Duration) string {
+	if d < time.Second {
+		return short(float64(d)/float64(time.Millisecond)) + " ms"
+	}
+	return short(d.Seconds()) + " s"
 }

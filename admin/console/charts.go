@@ -20,8 +20,8 @@ func spentCharts(accounts []Account) (out []Chart) {
 		}
 		from, to := s.Points[0].X, s.Points[len(s.Points)-1].X
 		c := Chart{ID: fmt.Sprintf("spent-%d", i), Title: a.Dataset + ": " + a.Secret,
-			Text: fmt.Sprintf("Of ε %s, everybody together has spent %s in %d answers; the last was charged at %s.",
-				short(a.Limit), short(a.Spent), a.Answers, clock(a.History[len(a.History)-1].At)),
+			Text: fmt.Sprintf("Of ε %s, everybody together has spent %s in %s; the last was charged at %s.",
+				short(a.Limit), short(a.Spent), several(a.Answers, "answer"), clock(a.History[len(a.History)-1].At)),
 			X: times(from, to), Y: linear("ε spent", 0, 1.05*math.Max(a.Limit, a.Spent)), Series: []Series{s},
 			Rule: &Mark{Y: a.Limit, Text: "limit ε " + short(a.Limit)}}
 		out = append(out, c)

@@ -52,6 +52,14 @@ func grouped(n int64) string {
 	return sign + strings.Join(parts, "\u202f")
 }
 
+// several writes how many there are of a thing.
+func several(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return strconv.Itoa(n) + " " + thing
+}
+
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }
 
 func day(t time.Time) string { return t.UTC().Format("2006-01-02") }

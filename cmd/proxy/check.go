@@ -205,13 +205,21 @@ func (h *house) checkReference(ctx context.Context, f *findings, p *policy.Polic
 
 // domain tells how a declared domain and the reference differ.
 func (f *findings) domain(p *policy.Policy, u dataset.Undeclared) {
+	at := f.table(p, u.Table)
+	for _, t := range p.Tables {
+		for _, d := range t.GroupBy {
+			if t.Qualified().String() == u.Table && d.Column == u.Column {
+				at = f.in(p, d.At)
+			}
+		}
+	}
 	if u.Rows > 0 {
-		f.add(finding.Note, f.table(p, u.Table), fmt.Sprintf("%d of the %d rows of %s's reference have a value of %s "+
+		f.add(finding.Note, at, fmt.Sprintf("%d of the %d rows of %s's reference have a value of %s "+
 			"outside of its group_by", u.Rows, u.Of, u.Table, u.Column), "such rows are in no group of it",
 			"add their values to the domain, unless their presence is sensitive")
 	}
 	if u.Unseen > 0 {
-		f.add(finding.Warning, f.table(p, u.Table), fmt.Sprintf("%d of the %d values of %s in group_by stand in no "+
+		f.add(finding.Warning, at, fmt.Sprintf("%d of the %d values of %s in group_by stand in no "+
 			"row of %s's reference", u.Unseen, u.Values, u.Column, u.Table), "how the secret moves such groups "+
 			"nothing says: noise hides one row more in them, and the promise does not hold for many",
 			"declare the values alone that the reference has, or take a reference with rows of all of them")

@@ -97,7 +97,7 @@ func TestCheckTellsOfReferences(t *testing.T) {
 			"note: 200 of the 1100 rows of public.member's reference have a key (\"id\") " +
 				"that stands there more than once",
 			`note: 2 of the 1001 rows of public.visit's reference have a key ("nr", "of")`,
-			`note: joins of public.member with "public"."town" over "town" have noise for whatever that could say ` +
+			`note: joins of public.member with public.town over "town" have noise for whatever that could say ` +
 				"of 60 values",
 		} {
 			if got := strings.Contains(stdout, note); got != (s.mended == "") {
@@ -111,4 +111,13 @@ func TestCheckTellsOfReferences(t *testing.T) {
 			t.Errorf("third is %s: %d notes of keys\n%s", s.third, want, stdout)
 		}
 	}
+}
+
+// Who asks a linked table alone has joined nothing, and is not told to leave joins out.
+func TestPreviewRefusesSampledOfLinked(t *testing.T) {
+	path := newGuild(t, pgcluster.Shared(t), "i & 4 = 4", "SELECT 1")
+	const median = "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY nr) FROM visit"
+	expect(t, exitFailure, "of public.visit cannot be answered: several of its rows may belong to one row of "+
+		"public.member", "preview", "-c", path, median)
+	expect(t, exitFailure, "over joined tables", "preview", "-c", path, median+" JOIN member ON member = id")
 }

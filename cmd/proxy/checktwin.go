@@ -51,8 +51,8 @@ func (h *house) checkTwins(ctx context.Context, f *findings, p *policy.Policy) e
 		at := f.in(p, t.At)
 		f.add(finding.Note, at, fmt.Sprintf("twin of %s: %s; %s", t.Qualified(), state, price(p, t)), "", fix)
 		if t.Twin.Rows == policy.Aggregate {
-			f.add(finding.Note, at, fmt.Sprintf("rows of it are not listed, and groups of fewer than %d rows of the "+
-				"sample are left out", t.Twin.AtLeast), "", "")
+			f.add(finding.Note, at, fmt.Sprintf("twin of %s: its rows are not listed, and groups of fewer than %d "+
+				"rows of the sample are left out", t.Qualified(), t.Twin.AtLeast), "", "")
 		}
 
 		// Columns that are shown through a channel have a law of their own, which rests on the reference.

@@ -52,8 +52,8 @@ func TestConsole(t *testing.T) {
 		return strings.Contains(page, "not answerable on protected data")
 	})
 	for page, words := range map[string][]string{
-		"/console/":             {`class="good">Ready<`, "postgresql", "PV001"},
-		"/console/budgets":      {"high_income", "alice", "spent-0-title", `class="mark`, "1 answers"},
+		"/console/":             {`class="good">Ready<`, "postgresql", "PV001", "up to 5 ms", "above 81.9 s"},
+		"/console/budgets":      {"high_income", "alice", "spent-0-title", `class="mark`, "has spent", "in 1 answer;"},
 		"/console/record":       {`class="good">answer<`, "PV001", "alice"},
 		"/console/certificates": {"indistinguishable", "Hardest pair", "0.1 against 0.15", "Of the latest answers"},
 		"/console/policies": {"income = &#39;&gt;50K&#39;", "Without noise", "With noise",

@@ -31,12 +31,21 @@ func (f *findings) in(p *policy.Policy, at policy.Position) of { return of{p.Dat
 
 // under is where a key of a policy stands, or the nearest section above it.
 func (f *findings) under(p *policy.Policy, keys ...string) of {
-	return f.in(p, strictyaml.Locate(p.Source, keys...))
+	return f.in(p, locate(p.Source, keys...))
 }
 
-// setting is where a key of the configuration stands.
+// setting is where a key of the configuration stands, or the nearest section above it.
 func (f *findings) setting(keys ...string) of {
-	return of{file: f.config, at: strictyaml.Locate(f.config, keys...)}
+	return of{file: f.config, at: locate(f.config, keys...)}
+}
+
+// locate is where a key stands in a file, or would have to: at its beginning, where there is no section of it.
+func locate(file string, keys ...string) strictyaml.Position {
+	at := strictyaml.Locate(file, keys...)
+	if at == (strictyaml.Position{}) {
+		at = strictyaml.Position{Line: 1, Column: 1}
+	}
+	return at
 }
 
 func (f *findings) add(level finding.Level, at of, what, why, fix string) {

@@ -112,6 +112,31 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
+// A reference that is a copy of rows of the table is found also where the only key comes from a sequence, whose numbers
+// another table has by itself; equal numbers of rows that are others are no finding, nor single ones that are equal.
+func TestCheckFindsCopies(t *testing.T) {
+	c, path := harbouring(t)
+	const words = "most of those with the same number"
+	for _, x := range []struct {
+		sql  string
+		want bool
+	}{
+		{"ALTER TABLE ship DROP CONSTRAINT ship_pkey, ADD PRIMARY KEY (nr); DELETE FROM old.ship; " +
+			"INSERT INTO old.ship SELECT * FROM ship WHERE nr <= 900", true},
+		{"UPDATE old.ship SET code = 'o' || nr WHERE nr > 300", false},
+		{"UPDATE old.ship SET nr = nr + 10000 WHERE nr > 300", true}, // numbers that the table has not say nothing
+		{"UPDATE old.ship SET code = 'o' || nr", false},
+	} {
+		if err := c.Exec(t.Context(), "harbour", x.sql); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := invoke(t, "check", "-c", path)
+		if code != exitOK || strings.Contains(stdout, words) != x.want {
+			t.Errorf("behind %s: exit %d, want the finding %v\n%s%s", x.sql, code, x.want, stdout, stderr)
+		}
+	}
+}
+
 // What check fails by has its place in JSON as well, one finding each.
 func TestCheckFailsInJSON(t *testing.T) {
 	patient.Test(t)

@@ -48,9 +48,8 @@ func (o *initFlags) define(fs *flag.FlagSet) {
 	fs.Int64Var(&o.rows, "rows", 0, "public `number` of rows of the table")
 
 	// How statements are answered, and at which price.
-	fs.StringVar(&o.answers, "answers", "twin", "`how` statements are answered: twin (any SQL on a copy, for one "+
-		"price) or "+
-		"noise (each statement pays)")
+	fs.StringVar(&o.answers, "answers", "", "`how` statements are answered: twin (any SQL on a copy, for one price; "+
+		"so it is if nobody says) or noise (each statement pays)")
 	fs.Var(&o.references, "reference",
 		"`TABLE` of public rows like the table's, or TABLE=REFERENCE; for noise; may be "+
 			"repeated")
@@ -101,7 +100,7 @@ func initialize(ctx context.Context, args []string, stdout, stderr io.Writer) er
 
 	// What was not given is asked for, where there is somebody to ask.
 	o.choices.Dataset = cmp.Or(o.choices.Dataset, db.Config().Database)
-	if err := o.complete(newPrompt(os.Stdin, stderr), catalog); err != nil {
+	if err := o.complete(ctx, newPrompt(os.Stdin, stderr), db, catalog); err != nil {
 		return err
 	}
 	plan, err := setup.NewPlan(catalog, o.choices)
@@ -123,17 +122,24 @@ func initialize(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	return found.tell(stdout, stderr, false)
 }
 
+// isCondition checks that PostgreSQL takes a text for a condition on the rows of a table.
+func isCondition(ctx context.Context, db *pgx.Conn, table policy.QualifiedName, text string) error {
+	const boolean = 16
+	d, err := db.Prepare(ctx, "", "SELECT ("+text+") FROM "+dataset.Quoted(table))
+	if err != nil {
+		return fmt.Errorf("%q is no condition on %s: %w", text, table, err)
+	}
+	if len(d.Fields) != 1 || d.Fields[0].DataTypeOID != boolean {
+		return fmt.Errorf("%q is not true or false of a row; write a condition, such as supplier = 'X'", text)
+	}
+	return nil
+}
+
 // examine compares the plan with the database: the condition is one, no role is taken that somebody else uses, and
 // columns that would betray rows of a twin are left out of it.
 func (o *initFlags) examine(ctx context.Context, db *pgx.Conn, plan *setup.Plan, found *findings) error {
-	const boolean = 16
-	d, err := db.Prepare(ctx, "", "SELECT ("+o.choices.Predicate+") FROM "+dataset.Quoted(plan.Root.QualifiedName))
-	if err != nil {
-		return fmt.Errorf("-secret %q is no condition on %s: %w", o.choices.Predicate, plan.Root, err)
-	}
-	if len(d.Fields) != 1 || d.Fields[0].DataTypeOID != boolean {
-		return fmt.Errorf("-secret %q is not true or false of a row; write a condition, such as supplier = 'X'",
-			o.choices.Predicate)
+	if err := isCondition(ctx, db, plan.Root.QualifiedName, o.choices.Predicate); err != nil {
+		return fmt.Errorf("-secret %w", err)
 	}
 
 	if taken := ""; !o.force {

@@ -185,32 +185,36 @@ func TestInitAsks(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"orders", "supplier = 'NORT01'", "0.05", "0.40", "", "many", "20000", "alice, bob",
-		"yes"} {
+	// What is wrong is said at once, and asked again; an empty line takes what is proposed.
+	for _, line := range []string{"nosuch", "orders", "nosuch = 1", "rating", "supplier = 'NORT01'", "0,05", "0.05",
+		"0.01", "0.40", "0.9", "", "both", "", "many", "20000", ",", "alice, bob", "yes"} {
 		if _, err := io.WriteString(screen, line+"\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
-	said := make(chan string, 1)
-	go func() {
-		b := make([]byte, 1<<16)
-		n, _ := screen.Read(b)
-		said <- string(b[:n])
-	}()
+	said := new(logged)
+	go func() { _, _ = io.Copy(said, screen) }() // until the terminal is closed
 	select {
 	case err := <-done:
 		if err != nil {
-			t.Fatalf("%v: %s", err, out.String())
+			t.Fatalf("%v: %s%s", err, out.String(), said)
 		}
 	case <-time.After(time.Minute):
 		_ = cmd.Process.Kill()
-		t.Fatalf("it still asks: %s", <-said)
+		t.Fatalf("it still asks: %s", said)
 	}
 	checkFiles(t, dir, "init_asked", owner)
 	if strings.Count(out.String(), "password of") != 2 {
 		t.Errorf("it says\n%s", out.String())
+	}
+	for _, word := range []string{"there is no table public.nosuch", `column "nosuch" does not exist`,
+		"is not true or false of a row", "write a number above 0 and at most 1", "above 0.05 and at most 1",
+		"above 0 and at most 0.35", "write twin or noise", "a whole number above 0", "at least one name"} {
+		eventually(t, "a wrong answer is told "+word, func() bool {
+			return strings.Contains(strings.Join(strings.Fields(said.String()), " "), word)
+		})
 	}
 }
 

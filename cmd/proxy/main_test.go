@@ -305,6 +305,18 @@ func TestServe(t *testing.T) {
 	if err := c.Wait(); err != nil {
 		t.Errorf("after SIGTERM: %v\n%s", err, c.log)
 	}
+
+	// Its log says which proxy it was, and that it was told to stop; and no word of where its passwords would be.
+	for _, words := range []string{`msg="fugu begins" version=`, "listen=" + c.address, "databases=adult",
+		"datasets=adult", "auth=trust", "ledger=sqlite:", `msg="told to stop: no more clients are taken`,
+		"at_most=20s", "msg=stopped"} {
+		if !strings.Contains(c.log.String(), words) {
+			t.Errorf("the log has no %s:\n%s", words, c.log)
+		}
+	}
+	if strings.Contains(c.log.String(), "postgres://") {
+		t.Errorf("the log has addresses of databases:\n%s", c.log)
+	}
 }
 
 // SIGHUP takes over a good policy, and leaves the old one in force where the new one is broken.
@@ -352,6 +364,19 @@ func TestReload(t *testing.T) {
 	reload("analysts: [alice, bob]", "analysts: [alice]")
 	for !allowed() {
 	}
+
+	// The log says where a broken one is broken, and of a good one what becomes of answers.
+	for _, x := range [][3]string{
+		{"version: 1", "version: one", "adult.policy.yaml:2:"},
+		{"within: 0.05", "within: 0.06", `msg="policy reloaded" datasets=adult stored_answers_end=adult`},
+		{"version: 1", "version: 1", `msg="policy reloaded" datasets=adult stored_answers_end=adult`},
+		{"analysts: [alice, bob]", "analysts: [bob]", `msg="policy reloaded" datasets=adult` + "\n"},
+	} {
+		reload(x[0], x[1])
+		eventually(t, x[2], func() bool { return strings.Contains(c.log.String(), x[2]) })
+	}
+	reload("analysts: [alice, bob]", "analysts: [alice, bob]")
+
 	// A table that does not exist any more, or a guest with rights, are as good as a broken file.
 	if err := pgcluster.Shared(t).Exec(t.Context(), "adult", "GRANT SELECT (age) ON adult TO fugu_guest"); err != nil {
 		t.Fatal(err)

@@ -3,14 +3,15 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/term"
 
 	"fugu/internal/setup"
@@ -36,7 +37,10 @@ func (p *prompt) ask(question, there string) (string, error) {
 	if there != "" {
 		question += " [" + there + "]"
 	}
-	fmt.Fprint(p.out, question+": ")
+	if !strings.HasSuffix(question, "?") {
+		question += ":"
+	}
+	fmt.Fprint(p.out, question+" ")
 	line, err := p.in.ReadString('\n')
 	if err != nil && line == "" {
 		return "", errors.New("nothing was written: nothing is done")
@@ -51,14 +55,15 @@ func (p *prompt) agree(question string) (bool, error) {
 }
 
 // complete checks what fugu init was told, and asks for the rest of it.
-func (o *initFlags) complete(p *prompt, c *setup.Catalog) error {
+func (o *initFlags) complete(ctx context.Context, p *prompt, db *pgx.Conn, c *setup.Catalog) error {
 	if p.in == nil {
 		if err := o.missing(); err != nil {
 			return err
 		}
-	} else if err := o.askAll(p, c); err != nil {
+	} else if err := (&interview{prompt: p, initFlags: o, catalog: c, db: db}).run(ctx); err != nil {
 		return err
 	}
+	o.answers = cmp.Or(o.answers, string(policy.FromTwin))
 
 	// What flags say in words goes where it has types.
 	ch := &o.choices
@@ -140,77 +145,6 @@ func (o *initFlags) tableOf(flag, name string, c *setup.Catalog) (policy.Qualifi
 		return q, usageError{fmt.Errorf("%s: there is no table %s in the database", flag, q)}
 	}
 	return q, nil
-}
-
-// askAll asks for everything that was not given, and says what hangs on it.
-func (o *initFlags) askAll(p *prompt, c *setup.Catalog) (err error) {
-	// After a failure nothing more is asked, and the first error is returned.
-	line := func(into *string, say, question, there string) {
-		if err != nil || *into != "" {
-			return
-		}
-		if say != "" {
-			fmt.Fprintln(p.out, "\n"+say)
-		}
-		for *into == "" && err == nil {
-			*into, err = p.ask(question, there)
-		}
-	}
-
-	// First comes what is secret, and between which bounds.
-	if o.table == "" {
-		showTables(p.out, c)
-	}
-	line(&o.table, "", "Which table has the secret?", "")
-	line(&o.choices.Predicate, "What is secret is a share of its rows: of those that satisfy a condition.",
-		"Condition in SQL, such as supplier = 'X'", "")
-	line(&o.choices.From, "A range in which everybody may know the share to lie. Do not fit it to the true share:\n"+
-		"the range is public. A wide one, such as 0.05 to 0.60, tells little.", "Least share", "")
-	line(&o.choices.To, "", "Greatest share", "")
-	line(&o.choices.Within, "No two shares in the range that are so close can be told apart. Twice as far, twice the\n"+
-		"noise.", "How close", "0.02")
-
-	// Then the number of rows, which a database can be asked, and names in one line.
-	if err == nil && o.rows == 0 {
-		err = o.askRows(p, c)
-	}
-	if err == nil && len(o.analysts) == 0 {
-		names := ""
-		line(&names, "", "Who may ask? Names, with commas", "")
-		for _, name := range strings.Split(names, ",") {
-			if name = strings.TrimSpace(name); name != "" {
-				o.analysts = append(o.analysts, name)
-			}
-		}
-	}
-
-	if err == nil && !o.showRows && o.answers == "twin" {
-		o.showRows, err = p.agree(
-			"\nThe rows of a twin are rows of the table, with other keys. May analysts see them " +
-				"one by one?")
-	}
-	return err
-}
-
-// askRows asks for the public number of rows. What PostgreSQL estimates is shown to who may see it, and is no default.
-func (o *initFlags) askRows(p *prompt, c *setup.Catalog) error {
-	hint := ""
-	if name, err := policy.ParseName(o.table); err == nil {
-		if t := c.Table(name); t != nil && t.Estimate >= 0 {
-			hint = fmt.Sprintf(" PostgreSQL takes it to have about %d.", t.Estimate)
-		}
-	}
-	fmt.Fprintf(p.out, "\nThe number of rows will be public, and a twin needs the true one.%s\n", hint)
-	for {
-		text, err := p.ask("Number of rows", "")
-		if err != nil {
-			return err
-		}
-		if o.rows, err = strconv.ParseInt(text, 10, 64); err == nil && o.rows > 0 {
-			return nil
-		}
-		fmt.Fprintln(p.out, "write a whole number above 0")
-	}
 }
 
 // showTables lists the tables that there are, with their keys and what they refer to.

@@ -109,6 +109,13 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 		})
 	})
 
+	// What is said of the end is said before the last word.
+	watching.Go(func() {
+		<-active.Done()
+		s.stopping(ctx)
+	})
+
+	s.announce()
 	fmt.Fprintf(stdout, "fugu: ready on %s\n", s.listener.Addr())
 	if err := in.takes(); err != nil {
 		s.log.Warn("nobody was told that clients are taken", "error", err)
@@ -116,6 +123,9 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	err := s.server.Serve(ctx, pointed(s.listener))
 	retire()
 	watching.Wait()
+	if err == nil {
+		s.log.Info("stopped")
+	}
 	return err
 }
 
@@ -212,13 +222,14 @@ func (h *house) warn(log *slog.Logger) {
 func (s *served) reload(ctx context.Context) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
+	before := s.office.policies.Load()
 	err := s.replace(ctx)
 	s.office.health.Loaded(policiesLoaded, err)
 	if err != nil {
 		s.log.Error("the policy was not reloaded, the old one stands", "error", describe(err))
 		return
 	}
-	s.log.Info("policy reloaded")
+	s.log.Info("policy reloaded", changes(*before, *s.office.policies.Load())...)
 }
 
 // replace puts everything together beside what is in force, and has it take that's place at the end.

@@ -75,8 +75,9 @@ func (p *previewed) printWorkload(stdout io.Writer, w *previewing.Workload) erro
 		return err
 	}
 
-	fmt.Fprintf(stdout, "\nnoise, twin: the median error of the values (standard deviation, as a share of what is "+
-		"expected; ± where that is 0);\n?: not foreseen. price: epsilon of the budget, of the statement by itself.\n")
+	fmt.Fprintf(stdout, "\nnoise, twin: the median error of the values (standard deviation, as a share of\n"+
+		"what is expected; ± where that is 0); ?: not foreseen. price: epsilon of the\nbudget, of the statement by "+
+		"itself.\n")
 	if len(refused) > 0 {
 		fmt.Fprintln(stdout)
 		if err := refused.Text(stdout, styleOf(stdout)); err != nil {
@@ -116,30 +117,37 @@ func errorOf(e *previewing.Expected) string {
 // printTotal says what all statements about one dataset come to, and what to choose.
 func printTotal(stdout io.Writer, epsilon float64, t previewing.Total) {
 	fmt.Fprintf(stdout, "\n%s\n", coloured(stdout, inBold, "dataset "+t.Dataset))
-	fmt.Fprintf(stdout, "  noise: epsilon %s for each answer; %d of %d statements are answered", short(epsilon),
-		t.Answered, t.Answered+t.Refused)
-
+	noise := fmt.Sprintf("epsilon %s for each answer; %d of %d statements are answered", short(epsilon), t.Answered,
+		t.Answered+t.Refused)
 	switch {
 	case t.Runs < 0:
-		fmt.Fprintln(stdout, ", and cost nothing")
+		noise += ", and cost nothing"
 	default:
-		fmt.Fprintf(stdout, " for epsilon %s of the\n         %s that are left, at delta %s: the budget answers all "+
-			"of them %s; what is asked\n         again word for word is free\n", priceOf(t.Price), short(t.Left),
-			short(t.Delta), times(t.Runs))
-	}
-	switch {
-	case t.Impossible != "":
-		fmt.Fprintf(stdout, "  twin:  none: %s\n", t.Impossible)
-	default:
-		fmt.Fprintf(stdout, "  twin:  epsilon %s, delta %s, once, for these and any other statements; rests on "+
-			"exchangeable:\n         analysts know laws, and not rows\n", short(epsilon), short(t.Delta))
+		noise += fmt.Sprintf(" for epsilon %s of the %s that are left, at delta %s: the budget answers all of them "+
+			"%s; what is asked again word for word is free", priceOf(t.Price), short(t.Left), short(t.Delta),
+			times(t.Runs))
 	}
 
-	// Last what to choose, and what that rests on.
-	fmt.Fprintf(stdout, "  choose answers: %s: %s.\n", coloured(stdout, inGreen, string(t.Advice)), t.Reason)
-	fmt.Fprintln(stdout, "  This rests on the reference and on the policy's range of the secret. No protected row was "+
-		"read,\n  and nothing was charged.")
+	twin := "none: " + t.Impossible
+	if t.Impossible == "" {
+		twin = fmt.Sprintf("epsilon %s, delta %s, once, for these and any other statements; rests on exchangeable: "+
+			"analysts know laws, and not rows", short(epsilon), short(t.Delta))
+	}
+	if t.Supposed > 0 {
+		twin += fmt.Sprintf("; and on smallest: %v, here supposed, in the policy to be written: every combination of "+
+			"the secrets has so great a share of the rows or more, as everybody may know", t.Supposed)
+	}
+
+	for _, x := range [][2]string{{"  noise: ", noise}, {"  twin:  ", twin},
+		{"  choose ", "answers: " + coloured(stdout, inGreen, string(t.Advice)) + ": " + t.Reason + "."},
+		{"  ", "This rests on the reference and on the policy's range of the secret. No protected row was read, and " +
+			"nothing was charged."}} {
+		fmt.Fprintln(stdout, x[0]+finding.Wrap(x[1], len(x[0]), len(x[0]), screenWidth))
+	}
 }
+
+// screenWidth is what a terminal has at least.
+const screenWidth = 80
 
 func times(n int) string {
 	switch n {

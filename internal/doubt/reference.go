@@ -75,24 +75,27 @@ func Apart(ctx context.Context, ask Ask, table, reference string) ([]Doubt, erro
 }
 
 // wholeKey are the columns of a table $1 that its reference $2 has, too, those of a unique key first, where that key
-// is in the reference as a whole and comes from no sequence: each has numbers of its own then, and equal ones say
-// nothing.
+// is in the reference as a whole; one that comes from no sequence is taken before one that does, and the last column
+// says whether it does: each table has numbers of its own then, and equal ones say little.
 const wholeKey = `
 WITH shared AS (SELECT a.attname, a.attnum, a.attidentity <> '' OR EXISTS (SELECT FROM pg_attrdef d
       WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum AND pg_get_expr(d.adbin, d.adrelid) ~ '^nextval') AS counted
     FROM pg_attribute a JOIN pg_attribute r ON r.attrelid = to_regclass($2) AND r.attname = a.attname
       AND NOT r.attisdropped AND r.atttypid = a.atttypid
     WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped),
-  key AS (SELECT i.indkey::int2[] AS columns FROM pg_index i
+  key AS (SELECT i.indkey::int2[] AS columns,
+      EXISTS (SELECT FROM shared WHERE counted AND attnum = ANY (i.indkey)) AS counted FROM pg_index i
     WHERE i.indrelid = to_regclass($1) AND i.indisunique AND i.indpred IS NULL AND NOT 0 = ANY (i.indkey)
       AND NOT EXISTS (SELECT FROM unnest(i.indkey::int2[]) AS k(n)
-        WHERE NOT EXISTS (SELECT FROM shared WHERE attnum = k.n AND NOT counted))
-    ORDER BY i.indisprimary DESC, i.indexrelid LIMIT 1)
-SELECT attname, attnum = ANY (columns) FROM shared, key ORDER BY 2 DESC, attnum`
+        WHERE NOT EXISTS (SELECT FROM shared WHERE attnum = k.n))
+    ORDER BY counted, i.indisprimary DESC, i.indexrelid LIMIT 1)
+SELECT attname, attnum = ANY (columns), key.counted FROM shared, key ORDER BY 2 DESC, attnum`
 
 // Overlap says whether rows of a table stand in its reference as well, both quoted and with their schemas: whether a
-// row of each has the same unique key, and is the same in every other column that both have. It reads protected rows,
-// and tells one bit of them: that is for who owns both. Tables without such a key have equal rows by chance.
+// row of each has the same unique key, and is the same in every other column that both have; or, where the key comes
+// from a sequence, whether most rows of the reference whose key the table has are the same, as equal numbers with equal
+// rows happen by chance. It reads protected rows, and tells one bit of them: that is for who owns both. Tables without
+// such a key have equal rows by chance.
 func Overlap(ctx context.Context, ask Ask, table, reference string) ([]Doubt, error) {
 	columns, err := ask(ctx, wholeKey, [][]byte{[]byte(table), []byte(reference)})
 	if err != nil {
@@ -101,23 +104,33 @@ func Overlap(ctx context.Context, ask Ask, table, reference string) ([]Doubt, er
 
 	// Columns are compared as texts, since not every type has an equality: json has none.
 	var key, same, names []string
+	counted := false
 	for _, c := range columns {
 		name := parser.QuoteIdent(c[0].Text)
 		if c[1].Text == "t" {
 			key, names = append(key, fmt.Sprintf("t.%s = r.%[1]s", name)), append(names, name)
+			counted = c[2].Text == "t"
 		} else {
 			same = append(same, fmt.Sprintf("t.%s::pg_catalog.text IS NOT DISTINCT FROM r.%[1]s::pg_catalog.text",
 				name))
 		}
 	}
 
-	if len(key) == 0 {
+	if len(key) == 0 || counted && len(same) == 0 {
 		return nil, nil
 	}
 
-	// Whether there is one such row is all that leaves the database.
-	rows, err := ask(ctx, fmt.Sprintf("SELECT EXISTS (SELECT FROM %s AS t JOIN %s AS r ON %s)", table, reference,
-		strings.Join(append(key, same...), " AND ")), nil)
+	// Whether there is one such row, or most are such, is all that leaves the database.
+	what := "rows of the table stand in its reference as well, by %s and all other columns"
+	sql := fmt.Sprintf("SELECT EXISTS (SELECT FROM %s AS t JOIN %s AS r ON %s)", table, reference,
+		strings.Join(append(key, same...), " AND "))
+	if counted {
+		what = "rows of the table stand in its reference as well: most of those with the same number (%s) are the " +
+			"same in all other columns"
+		sql = fmt.Sprintf("SELECT coalesce(avg((%s)::int) > 0.5, false) FROM %s AS t JOIN %s AS r ON %s",
+			strings.Join(same, " AND "), table, reference, strings.Join(key, " AND "))
+	}
+	rows, err := ask(ctx, sql, nil)
 	if err != nil {
 		return nil, fmt.Errorf("comparing the rows of %s and %s: %w", table, reference, err)
 	}
@@ -126,9 +139,8 @@ func Overlap(ctx context.Context, ask Ask, table, reference string) ([]Doubt, er
 	}
 
 	return []Doubt{{
-		What: fmt.Sprintf("rows of the table stand in its reference as well, by %s and all other columns",
-			strings.Join(names, ", ")),
-		Why: "who may read the reference knows these rows, and the model takes the two for drawn independently",
+		What: fmt.Sprintf(what, strings.Join(names, ", ")),
+		Why:  "who may read the reference knows these rows, and the model takes the two for drawn independently",
 		Fix: "take them out of the reference, or write drawn: from-reference where all rows are some of the " +
 			"reference's",
 	}}, nil

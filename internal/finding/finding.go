@@ -109,11 +109,16 @@ func (s Style) finding(b *strings.Builder, f Finding) {
 	}
 }
 
-// wrap breaks a text at blanks, so that it fits behind the column where it begins. What was written in several lines
-// stays so.
+// wrap is Wrap for this style.
 func (s Style) wrap(text string, begins, indent int) string {
+	return Wrap(text, begins, indent, s.Width)
+}
+
+// Wrap breaks a text at blanks, so that it fits on a screen of this width behind the column where it begins, and later
+// lines behind indent. What was written in several lines stays so.
+func Wrap(text string, begins, indent, screen int) string {
 	blank := "\n" + strings.Repeat(" ", indent)
-	if s.Width <= indent+20 { // of a terminal as narrow as that the terminal itself may make lines
+	if screen <= indent+20 { // of a terminal as narrow as that the terminal itself may make lines
 		return strings.ReplaceAll(text, "\n", blank)
 	}
 
@@ -126,7 +131,7 @@ func (s Style) wrap(text string, begins, indent int) string {
 			switch {
 			case i == 0:
 				line, width = word, width+n
-			case width+1+n < s.Width:
+			case width+1+n < screen:
 				line, width = line+" "+word, width+1+n
 			default:
 				out = append(out, line)

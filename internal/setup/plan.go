@@ -80,6 +80,15 @@ func NewPlan(c *Catalog, ch Choices) (*Plan, error) {
 		}
 	}
 
+	// What refers to rows of a closed table shows which of those there are, and so on.
+	for i := 0; i < len(p.Closed); i++ { // grows
+		for _, r := range c.References {
+			if r.To == p.Closed[i] && !p.Protected(r.From) && !slices.Contains(p.Closed, r.From) {
+				p.Closed = append(p.Closed, r.From)
+			}
+		}
+	}
+
 	// Up the foreign keys, and what was asked for besides.
 	wanted := slices.Clone(ch.Open)
 	for _, r := range c.References {

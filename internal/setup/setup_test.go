@@ -124,7 +124,7 @@ func TestPlan(t *testing.T) {
 	// With noise only tables that have a reference are linked.
 	choices.Answers = policy.ByAnswerNoise
 	choices.References = map[policy.QualifiedName]policy.QualifiedName{name("ship"): name("beside")}
-	if p, err = NewPlan(c, choices); err != nil || len(p.Linked) != 0 || len(p.Closed) != 2 {
+	if p, err = NewPlan(c, choices); err != nil || len(p.Linked) != 0 || len(p.Closed) != 3 {
 		t.Errorf("%v: %+v", err, p)
 	}
 	choices.Open = []policy.QualifiedName{name("ship")}

@@ -26,7 +26,9 @@ var sections = []section{
 			"PostgreSQL runs it. Several cuts in a statement are one release, charged once; one that comes " +
 			"twice has one answer. How far a value may be off is asked beside it: `fugu_noise_sd` of an aggregate is " +
 			"the standard deviation of its noise, `fugu_lower` and `fugu_upper` are the ends of its interval at " +
-			"`fugu.confidence`, of estimates where these are shown; it costs nothing beside the value.", []string{
+			"`fugu.confidence`, of estimates where these are shown; it costs nothing beside the value. The deviation " +
+			"has four digits, and ends are rounded outwards to a hundredth of it or less, as in `fugu.last_release`.",
+		[]string{
 			"SELECT sex, count(*) AS n FROM adult GROUP BY sex HAVING count(*) > 100 ORDER BY n DESC LIMIT 5",
 			"SELECT education, avg(age), rank() OVER (ORDER BY avg(age)), count(*) / sum(count(*)) OVER () AS\n  " +
 				"share FROM adult GROUP BY education",

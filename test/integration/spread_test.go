@@ -3,6 +3,7 @@ package integration
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -104,13 +105,28 @@ func TestSpreadsOfTwins(t *testing.T) {
 	for _, call := range []string{"count(*) FILTER (WHERE age > 60)", "avg(cost)"} {
 		row := rowsOf(t, c, fmt.Sprintf("SELECT %[1]s::float8, fugu.sampling_error(%[1]s), fugu_noise_sd(%[1]s), "+
 			"fugu_lower(%[1]s), fugu_upper(%[1]s) FROM patients", call))[0]
-		value, said, sd, low, high := row[0].(float64), row[1], row[2].(float64), row[3].(float64), row[4].(float64)
-		if said != sd || math.Abs(high-value-1.96*sd) > .001*sd || math.Abs(value-low-1.96*sd) > .001*sd || sd == 0 {
-			t.Errorf("%s: %v", call, row)
+		value, said, sd := row[0].(float64), row[1].(float64), row[2].(float64)
+		low, high := row[3].(float64), row[4].(float64)
+
+		// The deviation is rounded to four digits, and the ends outwards to about a hundredth of it.
+		for _, half := range []float64{high - value, value - low} {
+			if math.Abs(said/sd-1) > .0005 || sd == 0 || half < 1.9599*.9995*sd || half > (1.96*1.0005+.011)*sd {
+				t.Errorf("%s: %v", call, row)
+			}
+		}
+		for _, shown := range []float64{sd, low, high} {
+			if text := strconv.FormatFloat(shown, 'f', -1, 64); len(strings.Trim(text, "0.")) > 9 {
+				t.Errorf("%s has the digits %s", call, text)
+			}
 		}
 	}
 	if _, err := c.Exec(t.Context(), "SELECT fugu_noise_sd(max(age)) FROM patients"); code(err) != "PV001" {
 		t.Error(err)
+	}
+	_, err := c.Exec(t.Context(), "SELECT fugu_upper(count(*)) FROM visits")
+	if code(err) != "PV001" || !strings.Contains(err.Error(), "its rows go with those of another table") ||
+		pgError(err).Hint == "" || pgError(err).Position == 0 {
+		t.Errorf("of a linked table: %v", err)
 	}
 }
 

@@ -4,6 +4,7 @@ package told
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 
 	"fugu/dataset"
@@ -71,15 +72,16 @@ func made(ctx context.Context, reader *upstream.Reader, list string) (bool, erro
 // Explain says for EXPLAIN (PRIVACY) what the twins of tables are.
 func Explain(tables []*dataset.Protected, classes []Class) (out []explain.Twin) {
 	for _, t := range tables {
-		e := explain.Twin{Table: t.Table.String(), AtLeast: t.Table.AtLeast}
+		e := explain.Twin{Dataset: t.Policy.Dataset, Table: t.Table.String(), AtLeast: t.Table.AtLeast}
 		for _, c := range classes {
 			if c.Table != e.Table {
 				continue
 			}
-			e.Epsilon, e.Delta, e.Assumption, e.Rows, e.Sampled = c.Epsilon, c.Delta, c.Assumption, c.Rows, c.Sampled
+			e.Epsilon, e.Delta, e.Assumption = json.Number(c.Epsilon), json.Number(c.Delta), c.Assumption
+			e.Rows, e.Sampled = json.Number(c.Rows), json.Number(c.Sampled)
 			if c.Known {
-				e.Classes = append(e.Classes, explain.Class{Class: c.Class, Told: c.Told, Taken: c.Taken,
-					CountError: c.CountError, ToldError: c.ToldError})
+				e.Classes = append(e.Classes, explain.Class{Class: c.Class, Told: json.Number(c.Told),
+					Taken: json.Number(c.Taken), CountError: c.CountError, ToldError: c.ToldError})
 			}
 		}
 		out = append(out, e)

@@ -1,7 +1,7 @@
 # fugu completion fish > ~/.config/fish/completions/fugu.fish
 complete -c fugu -n __fish_use_subcommand -f -a init -d 'propose a policy, configuration and grants for tables of a database, and write them'
 complete -c fugu -n '__fish_seen_subcommand_from init' -o analyst -r -d 'name of who may ask; may be repeated'
-complete -c fugu -n '__fish_seen_subcommand_from init' -o answers -r -d 'how statements are answered: twin (any SQL on a copy, for one price) or noise (each statement pays)'
+complete -c fugu -n '__fish_seen_subcommand_from init' -o answers -r -d 'how statements are answered: twin (any SQL on a copy, for one price; so it is if nobody says) or noise (each statement pays)'
 complete -c fugu -n '__fish_seen_subcommand_from init' -o dataset -r -d 'name in budgets; that of the database if it is not given'
 complete -c fugu -n '__fish_seen_subcommand_from init' -o delta -r -d 'delta of the twin, or of each statement'
 complete -c fugu -n '__fish_seen_subcommand_from init' -o dir -r -d 'directory to write to'

@@ -26,7 +26,7 @@ _fugu() {
   init)
     _arguments '1: :(init)' \
       '-analyst[name of who may ask; may be repeated]:name:_default' \
-      '-answers[how statements are answered\: twin (any SQL on a copy, for one price) or noise (each statement pays)]:how:_default' \
+      '-answers[how statements are answered\: twin (any SQL on a copy, for one price; so it is if nobody says) or noise (each statement pays)]:how:_default' \
       '-dataset[name in budgets; that of the database if it is not given]:name:_default' \
       '-delta[delta of the twin, or of each statement]:delta:_default' \
       '-dir[directory to write to]:directory:_default' \
