@@ -72,11 +72,15 @@ type released struct {
 func (a asker) source(sql string, epsilon privacy.Epsilon) released {
 	a.Helper()
 	q := a.quote(sql, epsilon)
-	s, err := a.Reader.Statistics(a.Context(), q.Questions, q.Start)
+	var statistics mechanism.Statistics
+	err := a.Reader.Statistics(a.Context(), q.Questions, q.Start, func(read mechanism.Statistics, err error) error {
+		statistics = read
+		return err
+	})
 	if err != nil {
 		a.Fatal(err)
 	}
-	return released{q, s}
+	return released{q, statistics}
 }
 
 // give adds an answer to the book, with noise of these random numbers.
