@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -43,7 +44,33 @@ func (p Problem) Solve() ([]Estimate, error) {
 		}
 	}
 	out, _, err := p.laws(at, found, 0, p.Size)
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkAnswers(out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// farthest is how many standard deviations a released value may be from the estimate of its statistic. Laplace noise is
+// further off once in twenty million values, and normal noise never.
+const farthest = 12
+
+var errContradicted = errors.New("estimates: what was released is nowhere near what it is believed to be")
+
+// checkAnswers refuses estimates that the answers themselves contradict. Where the prior is hundreds of standard
+// deviations off, a normal law fitted to its factors may come to rest far from everything that was released.
+func (p Problem) checkAnswers(of []Estimate) error {
+	for _, a := range p.Answers {
+		for i, k := range a.Of {
+			off := math.Abs(a.Values[i] - of[k].Mean())
+			if sd := math.Hypot(math.Sqrt(a.Noise.variance(i)), of[k].SD()); off > farthest*sd {
+				return errContradicted
+			}
+		}
+	}
+	return nil
 }
 
 // passes is how often the place of the secrets is looked for, beginning with their whole ranges.
