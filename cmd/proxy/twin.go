@@ -34,6 +34,8 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 		fs.BoolVar(&o.New, "new", false, "build: draw new counts, which is charged like the first; needs -reason")
 		fs.BoolVar(&o.Independent, "independent", false,
 			"build: the owner declares that the rows are drawn independently of those of every twin before")
+		fs.BoolVar(&o.Outside, "outside", false,
+			"build: make the first twin also of a table that has no row of some class of a secret")
 		fs.StringVar(&o.Reason, "reason", "", "`why`, for the audit chain")
 		fs.StringVar(&who, "user", who, "`who` builds, for the audit chain")
 	})

@@ -19,6 +19,11 @@ Wants=network-online.target
 ConditionPathExists=%[1]s/fugu.yaml
 
 [Service]
+# It says when it takes clients, and which process is its successor: so a new version comes without a gap, by
+# systemctl kill -s USR2 --kill-who=main fugu. It verifies the whole ledger before it is ready.
+Type=notify
+NotifyAccess=all
+TimeoutStartSec=10min
 User=fugu
 WorkingDirectory=%[1]s
 # FUGU_ variables, such as FUGU_LEDGER_KEY, and those of Go and OpenTelemetry.

@@ -159,13 +159,20 @@ func TestLostLedger(t *testing.T) {
 	}
 }
 
-// About a table outside of what the policy protects nothing is promised, and it is no error: analysts see a twin.
+// About a table outside of what the policy protects nothing is promised, and it is no error: analysts see a twin. But
+// what has no row of some class is refused for nothing before it was ever told, as a misspelt secret would be.
 func TestOutsideOfTheRange(t *testing.T) {
 	patient.Test(t)
 	for name, share := range map[string]int{"below": 20, "none": 0, "above": 1990} {
 		w := newWorld(t, "outside_"+name, shop+fmt.Sprintf("; UPDATE customer SET rich = (id <= 100000 + %d)", share),
 			richPolicy)
-		r := w.build(build.Options{})
+		if name == "none" {
+			w.refused(build.Options{}, "no row is of class rich")
+			if n, _ := w.spent(); n != 0 {
+				t.Error("a refusal was charged")
+			}
+		}
+		r := w.build(build.Options{Outside: name == "none"})
 		if len(r.Warnings) < 2 || !strings.Contains(strings.Join(r.Warnings, "; "), "nothing is promised") {
 			t.Errorf("%s: %q", name, r.Warnings)
 		}

@@ -2,14 +2,15 @@ package build
 
 import (
 	"context"
-	"errors"
-
-	"github.com/jackc/pgx/v5"
-
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
 	"fugu/policy"
 	"fugu/twin"
 	"fugu/twin/class"
@@ -137,6 +138,9 @@ func (j *job) count(ctx context.Context) (c counts, err error) {
 	if err != nil {
 		return c, err
 	}
+	if err := j.checkEmpty(classes); err != nil {
+		return c, err
+	}
 	j.next = Draw{Dataset: j.policy.Dataset, Law: j.law, Class: j.class, Reason: j.options.Reason}
 	if j.next.Noisy, err = j.books.noise(j.design, classes); err != nil {
 		return c, err
@@ -149,6 +153,19 @@ func (j *job) count(ctx context.Context) (c counts, err error) {
 		err = sameRows(classes, seen.classes)
 	}
 	return seen, err
+}
+
+// checkEmpty refuses the first build of a table that has no row of some class, before anything is drawn or paid for: a
+// secret whose value is misspelt in the policy would be a secret about nothing, and the twin would show the true one.
+// Once a twin was told, its table may become so without an error, since analysts would see that no twin follows.
+func (j *job) checkEmpty(classes []int64) error {
+	empty := slices.Index(classes, 0)
+	if empty < 0 || j.last != nil || j.options.Outside || j.design.Covers(classes) {
+		return nil
+	}
+	return fmt.Errorf("no row is of class %s, which the policy's range excludes: see that the secret's condition is "+
+		"spelled as the rows have it. Nothing was drawn or charged. If the table is meant to be so, build with -outside",
+		j.design.Classes[empty].Name)
 }
 
 // expected is what is drawn of each class unless the rows have changed since counts were drawn: then it is seen too

@@ -33,6 +33,7 @@ type Options struct {
 	New         bool   // draw new noisy counts, which is charged like the first
 	Reason      string // why New
 	Independent bool   // the owner declares that the rows are drawn independently of those of every twin before
+	Outside     bool   // a table that has no row of some class is meant to be so
 }
 
 // Report is what became of a build.

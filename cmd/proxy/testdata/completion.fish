@@ -43,6 +43,7 @@ complete -c fugu -n '__fish_seen_subcommand_from twin' -o c -r -d 'configuration
 complete -c fugu -n '__fish_seen_subcommand_from twin' -o independent -d 'build: the owner declares that the rows are drawn independently of those of every twin before'
 complete -c fugu -n '__fish_seen_subcommand_from twin' -o json -d 'print JSON'
 complete -c fugu -n '__fish_seen_subcommand_from twin' -o new -d 'build: draw new counts, which is charged like the first; needs -reason'
+complete -c fugu -n '__fish_seen_subcommand_from twin' -o outside -d 'build: make the first twin also of a table that has no row of some class of a secret'
 complete -c fugu -n '__fish_seen_subcommand_from twin' -o reason -r -d 'why, for the audit chain'
 complete -c fugu -n '__fish_seen_subcommand_from twin' -o user -r -d 'who builds, for the audit chain'
 complete -c fugu -n __fish_use_subcommand -f -a preview -d 'show F, mechanism, noise and interval for several epsilon; spends nothing'

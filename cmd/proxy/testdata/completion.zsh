@@ -66,6 +66,7 @@ _fugu() {
       '-independent[build\: the owner declares that the rows are drawn independently of those of every twin before]' \
       '-json[print JSON]' \
       '-new[build\: draw new counts, which is charged like the first; needs -reason]' \
+      '-outside[build\: make the first twin also of a table that has no row of some class of a secret]' \
       '-reason[why, for the audit chain]:why:_default' \
       '-user[who builds, for the audit chain]:who:_default' '*: :_default' ;;
   preview)
