@@ -9,8 +9,8 @@ import (
 
 // Whatever was released, by whatever noise, has finite estimates with their means inside their intervals: units apart
 // by fifteen orders of magnitude, values far from what is believed, secrets outside of their range, statistics that do
-// not vary, answers that repeat each other. One in 1,500 is refused, and so are those that the model excludes: the secret
-// is outside of its range, and the noise tells so.
+// not vary, answers that repeat each other. One in 1,500 is refused, and so are those that the model excludes: the
+// secret is outside of its range, and the noise tells so.
 func TestSolvesEverything(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 16))
 	size := func() float64 { return math.Pow(10, 15*r.Float64()-6) }

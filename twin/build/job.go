@@ -164,8 +164,8 @@ func (j *job) checkEmpty(classes []int64) error {
 		return nil
 	}
 	return fmt.Errorf("no row is of class %s, which the policy's range excludes: see that the secret's condition is "+
-		"spelled as the rows have it. Nothing was drawn or charged. If the table is meant to be so, build with -outside",
-		j.design.Classes[empty].Name)
+		"spelled as the rows have it. Nothing was drawn or charged. If the table is meant to be so, build it with "+
+		"-outside", j.design.Classes[empty].Name)
 }
 
 // expected is what is drawn of each class unless the rows have changed since counts were drawn: then it is seen too
