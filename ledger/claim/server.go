@@ -38,8 +38,15 @@ func (s *server) ask(ctx context.Context, sql, key string) (had bool, err error)
 	return had, err
 }
 
-// Take implements Among.
-func (s *server) Take(ctx context.Context, key string) (bool, error) { return s.ask(ctx, s.take, key) }
+// Take implements Among. It asks twice: that a connection was cut meanwhile shows at the first question alone, and with
+// a connection goes whatever was taken on it.
+func (s *server) Take(ctx context.Context, key string) (bool, error) {
+	had, err := s.ask(ctx, s.take, key)
+	if err != nil {
+		had, err = s.ask(ctx, s.take, key)
+	}
+	return had, err
+}
 
 // Return implements Among.
 func (s *server) Return(ctx context.Context, key string) error {
