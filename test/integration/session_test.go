@@ -67,7 +67,7 @@ func TestShowSettings(t *testing.T) {
 	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec,
 		pgx.QueryExecModeCacheStatement} {
 		for name, want := range map[string]string{"epsilon": "1", "delta": "0.001", "mechanism": "auto",
-			"notices": "off", "confidence": "0.95"} {
+			"notices": "once", "confidence": "0.95"} {
 			if got := show("fugu."+name, mode); got != fmt.Sprintf("[%q]", want) {
 				t.Errorf("%v: %s is %s, want %s", mode, name, got, want)
 			}
