@@ -50,6 +50,8 @@ func TestAdvice(t *testing.T) {
 		t.Errorf("%v: %q", err, got)
 	}
 
+	expect(t, exitFailure, "fugu user add NAME makes it", "check", "-c",
+		setting(t, "method: trust", "method: scram-sha-256\n  users: users.txt"))
 	expect(t, exitFailure, "is PostgreSQL running", "init", nowhere)
 	expect(t, exitFailure, "the role is not there", "init", with("postgres@", "nobody@"))
 	expect(t, exitFailure, "psql -l lists", "init", with("/adult", "/adlut"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -88,7 +89,10 @@ func (d *door) secret(users auth.Users, keep bool) []byte {
 // files reads who there is. nil users: everybody, of those whom a certificate names.
 func (d *door) files() (users auth.Users, names auth.Names, err error) {
 	if d.config.Auth.Users != "" && d.config.Auth.Method != "trust" {
-		if users, err = auth.ReadUsers(d.config.Auth.Users); err != nil {
+		users, err = auth.ReadUsers(d.config.Auth.Users)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, fmt.Errorf("%w: fugu user add NAME makes it, with a password", err)
+		} else if err != nil {
 			return nil, nil, err
 		}
 	}
