@@ -15,14 +15,15 @@ type Free struct {
 	Tables []string // whose twins, with their schemas
 }
 
+// Error is what a client would be told, in one line.
 func (f *Free) Error() string { return f.Unwrap().Error() }
 
 // Unwrap is what a client would be told.
 func (f *Free) Unwrap() error {
-	return sqlstate.New(sqlstate.NotAnswerable, "there is no noise to preview: twins answer the statement at no price, "+
-		"those of %s", strings.Join(f.Tables, ", ")).
-		WithHint("EXPLAIN (PRIVACY) of it says how far counts of their rows are off, and fugu_noise_sd(count(*)) in it " +
-			"how far those of each group are.")
+	return sqlstate.New(sqlstate.NotAnswerable, "there is no noise to preview: twins answer the statement at no "+
+		"price, those of %s", strings.Join(f.Tables, ", ")).
+		WithHint("EXPLAIN (PRIVACY) of it says how far counts of their rows are off, and fugu_noise_sd(count(*)) in " +
+			"it how far those of each group are.")
 }
 
 // note adds the twins that a statement reads.

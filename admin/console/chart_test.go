@@ -102,7 +102,8 @@ func TestSpent(t *testing.T) {
 func TestRule(t *testing.T) {
 	for _, sampling := range []float64{.001, 12, 300} {
 		curve := Curve{Columns: []Column{{"count(*)", sampling}}, Points: []CurvePoint{
-			{Epsilon: 1, SD: []float64{40}, Within: []float64{80}}, {Epsilon: 2, SD: []float64{20}, Within: []float64{40}}}}
+			{Epsilon: 1, SD: []float64{40}, Within: []float64{80}},
+			{Epsilon: 2, SD: []float64{20}, Within: []float64{40}}}}
 		c := noiseCharts(curve)[0]
 		label := c.y(c.Rule.Y) + 1.15*11.5
 		if c.RuleLow() {

@@ -152,7 +152,8 @@ func TestPages(t *testing.T) {
 // them below each other.
 func unlabelled(t *testing.T, path, page string) {
 	t.Helper()
-	tag := regexp.MustCompile(`<(/thead|tr|th|td)(?: [^>]*?(?:data-label="([^"]*)")?)?>([^<]*(?:<span class="soft">[^<]*)?)`)
+	tag := regexp.MustCompile(`<(/thead|tr|th|td)(?: [^>]*?(?:data-label="([^"]*)")?)?>` +
+		`([^<]*(?:<span class="soft">[^<]*)?)`)
 	for _, table := range strings.Split(page, "<table>")[1:] {
 		var heads []string
 		at, body := 0, false

@@ -83,7 +83,8 @@ func TestTwinIsServed(t *testing.T) {
 func freeOnConsole(t *testing.T, proxy *child) {
 	t.Helper()
 	for _, statement := range []string{"SELECT count(*) FROM adult", "SELECT * FROM public.adult LIMIT 1"} {
-		status, page := proxy.send(t, http.DefaultClient, "/console/noise", bearer, url.Values{"statement": {statement}})
+		typed := url.Values{"statement": {statement}}
+		status, page := proxy.send(t, http.DefaultClient, "/console/noise", bearer, typed)
 		if status != 200 || !strings.Contains(page, "public.adult: free") || strings.Contains(page, "PV001") ||
 			!strings.Contains(page, "a count of 1000 is off by") {
 			t.Errorf("%s: %d: %s", statement, status, page)
