@@ -7,7 +7,7 @@ import (
 
 	"fugu/privacy"
 	"fugu/sensitivity"
-	census "fugu/test/adult"
+	adultdata "fugu/test/adult"
 )
 
 // histogram is the law of one row's value: how often each whole number occurs.
@@ -18,7 +18,7 @@ type histogram map[int]float64
 func censusValues(t *testing.T) map[string][2]histogram {
 	t.Helper()
 	out := map[string][2]histogram{}
-	for _, line := range census.ReadCounted(t, "testdata/adult.csv") {
+	for _, line := range adultdata.ReadCounted(t, "testdata/adult.csv") {
 		h, ok := out[line.Name]
 		if !ok {
 			h = [2]histogram{{}, {}}
