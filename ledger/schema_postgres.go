@@ -195,9 +195,9 @@ func (s seal) migratePostgres(ctx context.Context, db *sql.DB, begin founding) e
 	return nil
 }
 
-// keepOutOthers waits for another server that migrates, and has others wait for this one. A ledger that is there has its
-// own table for that, on which nobody else has a right: an advisory lock could be held by any guest of the database, for
-// ever, and no proxy would start. Before there is a ledger there is nothing else to lock.
+// keepOutOthers waits for another server that migrates, and has others wait for this one. A ledger that is there has
+// its own table for that, on which nobody else has a right: an advisory lock could be held by any guest of the
+// database, for ever, and no proxy would start. Before there is a ledger there is nothing else to lock.
 func keepOutOthers(ctx context.Context, tx *sql.Tx) error {
 	if err := inOwnHands(ctx, tx); err != nil {
 		return err
