@@ -178,8 +178,8 @@ func tree(chosen [][2]int, levels, level, l int) string {
 
 func pair(a, b int) int { return a*coins + b }
 
-// compare compares the coins of rows, each with each. The OFFSET is a fence, as the one in fitTo: without it a coin, and
-// the hash in it, would be worked out for each of the forty comparisons that it is in.
+// compare compares the coins of rows, each with each. The OFFSET is a fence, as the one in fitTo: without it a coin,
+// and the hash in it, would be worked out for each of the forty comparisons that it is in.
 func (f fitted) compare(a analyst, from string) [][]bool {
 	var columns []string
 	for i := range coins {

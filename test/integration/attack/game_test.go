@@ -48,9 +48,9 @@ const threshold, apart = 450, 50
 // of two (ε,δ)-indistinguishable laws [Dwork & Roth, section 2.3; Kairouz, Oh & Viswanath 2015, Theorem 2.1]. The
 // worlds may differ in how often that is, which makes great numbers of right guesses no likelier than if they did not
 // [Hoeffding 1956, Theorem 4]: so they are above what mostRight says of a binomial law with a probability of at most
-// 1e-6. With n = 36 and ε = 0.5, the whole budget here, that is 34 of them, a share of 0.944: of fewer than 30 all could
-// be right by chance. An attack that the defence does not stop is right in nearly all of them: one that is right in 99
-// of 100 is found out by 95 of 100 runs. By night there are ten times as many trials, see patience, and 75% would do.
+// 1e-6. With n = 36 and ε = 0.5, the whole budget here, that is 34 of them, a share of 0.944: of fewer than 30 all
+// could be right by chance. An attack that the defence does not stop is right in nearly all of them: one that is right
+// in 99 of 100 is found out by 95 of 100 runs. By night there are ten times as many trials, see patience, and 75% do.
 func (g game) play(t *testing.T) {
 	t.Helper()
 	if g.worlds[0].database == "" {
