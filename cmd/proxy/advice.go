@@ -32,7 +32,8 @@ func advise(err error) string {
 		return "write the address as " + addressForm + ", with % and two hexadecimal digits for characters such as @ " +
 			"in a password"
 	case errors.As(err, &unknown):
-		return "mend the host in the URL, which no name server knows: " + addressForm + ", with %40 for an @ in a password"
+		return "mend the host in the URL, which no name server knows: " + addressForm + ", with %40 for an @ in a " +
+			"password"
 	case errors.As(err, &untrusted):
 		return "name the file of the certificate by which the server's is signed, by sslrootcert=FILE in the URL; or " +
 			"write sslmode=require, which encrypts and does not ask who it is"
@@ -67,8 +68,8 @@ var adviceOnRefusal = map[sqlstate.Code]string{
 		"fugu init wrote, and fugu check says what lacks: psql OWNERS-URL -f grants.sql",
 	sqlstate.SyntaxError: "mend the SQL there: a condition stands as it would behind WHERE, a text between single " +
 		"quotes: supplier = 'X'",
-	sqlstate.UndefinedColumn: "mend the name: \\d TABLE in psql lists the columns of a table; if it is a text, put it " +
-		"between single quotes",
+	sqlstate.UndefinedColumn: "mend the name: \\d TABLE in psql lists the columns of a table; if it is a text, put " +
+		"it between single quotes",
 	sqlstate.UndefinedFunction: "mend the name, or the types that it is given: \\df in psql lists functions, \\do " +
 		"operators",
 }

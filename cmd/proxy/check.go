@@ -94,8 +94,9 @@ func (f *findings) look(ctx context.Context) error {
 func (f *findings) strangers(p *policy.Policy, d *door) {
 	for _, name := range p.Analysts {
 		if _, known := d.users[name]; !known && d.users != nil {
-			f.add(finding.Warning, f.under(p, "analysts"), fmt.Sprintf("analyst %q is not in the users file, and cannot "+
-				"come in", name), "", "mend the name, or give a password: fugu user add "+name)
+			what := fmt.Sprintf("analyst %q is not in the users file, and cannot come in", name)
+			f.add(finding.Warning, f.under(p, "analysts"), what, "",
+				"mend the name, or give a password: fugu user add "+name)
 		}
 	}
 }
@@ -221,6 +222,7 @@ func (h *house) checkReference(ctx context.Context, f *findings, p *policy.Polic
 
 // domain tells how a declared domain and the reference differ.
 func (f *findings) domain(p *policy.Policy, u dataset.Undeclared) {
+	// It is found where the domain stands, or the table at least.
 	at := f.table(p, u.Table)
 	for _, t := range p.Tables {
 		for _, d := range t.GroupBy {
@@ -229,6 +231,7 @@ func (f *findings) domain(p *policy.Policy, u dataset.Undeclared) {
 			}
 		}
 	}
+
 	if u.Rows > 0 {
 		f.add(finding.Note, at, fmt.Sprintf("%d of the %d rows of %s's reference have a value of %s "+
 			"outside of its group_by", u.Rows, u.Of, u.Table, u.Column), "such rows are in no group of it",

@@ -38,11 +38,11 @@ type analyst struct {
 	conn *pgx.Conn // alice's
 }
 
-// threshold is half-way between the worlds.
-const threshold = 450
+// threshold is half-way between the worlds, and apart from either.
+const threshold, apart = 450, 50
 
-// play shows that with the defence off one guess in each world is within 45 of the truth, where 50 would do to tell the
-// worlds apart, and that otherwise guesses are right no more often than the budget allows.
+// play shows that with the defence off one guess in each world is within 50 of the truth, which tells the worlds apart,
+// and that otherwise guesses are right no more often than the budget allows.
 //
 // The attacker is right in a share of at most (e^ε+δ)/(1+e^ε) of trials, the worlds being equally likely: the best test
 // of two (ε,δ)-indistinguishable laws [Dwork & Roth, section 2.3; Kairouz, Oh & Viswanath 2015, Theorem 2.1]. The
@@ -66,7 +66,7 @@ func (g game) play(t *testing.T) {
 					return g.guess(analyst{t, f, f.connect(t, "")})
 				})
 				t.Logf("the attack finds %.1f", got)
-				if !(math.Abs(got-float64(w.rich)) < 45) {
+				if !(math.Abs(got-float64(w.rich)) < apart) {
 					t.Errorf("the attack finds %.1f customers where there are %d: it is no test of the defence", got,
 						w.rich)
 				}
