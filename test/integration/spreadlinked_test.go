@@ -82,7 +82,7 @@ var joinedStatements = []struct{ call, from, part string }{
 	{"avg(amount) FILTER (WHERE paid)", "orders WHERE grp < 20", ""},
 	{"count(*)", "items WHERE grp = 3", "count(*)"},
 	{"sum(quantity)", "items", "sum(quantity)"},
-	{"count(*)", "items JOIN orders o ON order_id = o.id JOIN customers c ON c.id = o.customer WHERE "+
+	{"count(*)", "items JOIN orders o ON order_id = o.id JOIN customers c ON c.id = o.customer WHERE " +
 		"c.rich", "count(*)"},
 	{"sum(weight)", "customers c JOIN towns t ON t.id = c.town", "sum(weight)"},
 	{"avg(weight)", "customers c, towns t WHERE t.id = c.town AND c.grp < 30", ""},
@@ -102,9 +102,8 @@ func TestSpreadsOfLinkedTwins(t *testing.T) {
 	c, d := connect(t, through), overTwins(t, direct)
 	var told, taken []int64
 	var noise []float64
-	if err := d.QueryRow(t.Context(), `SELECT told, taken, noise FROM "fugu "+
-		"twins" WHERE table_name = 'customers'`).Scan(
-		&told, &taken, &noise); err != nil || len(noise) != 2 || noise[0] < 1 {
+	const registered = `SELECT told, taken, noise FROM "fugu twins" WHERE table_name = 'customers'`
+	if err := d.QueryRow(t.Context(), registered).Scan(&told, &taken, &noise); err != nil || len(noise) != 2 || noise[0] < 1 {
 		t.Fatalf("told %v, taken %v, noise %v, %v", told, taken, noise, err)
 	}
 	for _, s := range joinedStatements {
@@ -227,23 +226,23 @@ func linkedSpreadsRefused(t *testing.T, c *pgx.Conn) {
 	does(t, c, "CREATE VIEW own.rich_orders AS SELECT * FROM orders WHERE paid")
 	does(t, c, "SET search_path = own, public")
 	for sql, want := range map[string]string{
-		"SELECT fugu_noise_sd(count(*)) FROM rich_orders":                                                    "the "+
+		"SELECT fugu_noise_sd(count(*)) FROM rich_orders": "the " +
 			"view rich_orders",
-		"SELECT fugu_lower(count(*)) FROM own.rich_orders JOIN towns ON true":                                "the "+
+		"SELECT fugu_lower(count(*)) FROM own.rich_orders JOIN towns ON true": "the " +
 			"view rich_orders",
-		"WITH w AS (SELECT * FROM orders) SELECT fugu_upper(count(*)) FROM w":                                "the "+
+		"WITH w AS (SELECT * FROM orders) SELECT fugu_upper(count(*)) FROM w": "the " +
 			"WITH query w",
-		"WITH orders AS (SELECT 1) SELECT fugu_upper(count(*)) FROM orders":                                  "the "+
+		"WITH orders AS (SELECT 1) SELECT fugu_upper(count(*)) FROM orders": "the " +
 			"WITH query orders",
-		"SELECT fugu_noise_sd(count(*)) FROM (SELECT grp FROM orders GROUP BY 1) x":                          "does "+
+		"SELECT fugu_noise_sd(count(*)) FROM (SELECT grp FROM orders GROUP BY 1) x": "does " +
 			"more than choose",
-		"SELECT fugu_noise_sd(count(*)) FROM (SELECT grp FROM orders LIMIT 5) x":                             "does "+
+		"SELECT fugu_noise_sd(count(*)) FROM (SELECT grp FROM orders LIMIT 5) x": "does " +
 			"more than choose",
-		"SELECT fugu_noise_sd(count(*)) FROM orders o JOIN customers c ON o.grp = c.grp":                     "not "+
+		"SELECT fugu_noise_sd(count(*)) FROM orders o JOIN customers c ON o.grp = c.grp": "not " +
 			"joined along a link",
-		"SELECT fugu_noise_sd(count(*)) FROM orders o, customers c":                                          "not "+
+		"SELECT fugu_noise_sd(count(*)) FROM orders o, customers c": "not " +
 			"joined along a link",
-		"SELECT fugu_noise_sd(count(*)) FROM customers c LEFT JOIN towns ON true JOIN orders o ON o.grp = 1": "along "+
+		"SELECT fugu_noise_sd(count(*)) FROM customers c LEFT JOIN towns ON true JOIN orders o ON o.grp = 1": "along " +
 			"a link",
 		"SELECT fugu_noise_sd(count(*)) FROM (orders o CROSS JOIN customers c) LEFT JOIN towns t ON " +
 			"o.customer = c.id": "not joined along a link",
