@@ -103,7 +103,8 @@ func TestSpreadsOfLinkedTwins(t *testing.T) {
 	var told, taken []int64
 	var noise []float64
 	const registered = `SELECT told, taken, noise FROM "fugu twins" WHERE table_name = 'customers'`
-	if err := d.QueryRow(t.Context(), registered).Scan(&told, &taken, &noise); err != nil || len(noise) != 2 || noise[0] < 1 {
+	if err := d.QueryRow(t.Context(), registered).Scan(&told, &taken, &noise); err != nil ||
+		len(noise) != 2 || noise[0] < 1 {
 		t.Fatalf("told %v, taken %v, noise %v, %v", told, taken, noise, err)
 	}
 	for _, s := range joinedStatements {
