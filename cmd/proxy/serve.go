@@ -27,7 +27,10 @@ const drainTimeout = 20 * time.Second
 
 // serve answers clients until ctx ends, then drains.
 func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	_, path, err := flags("serve", args, stderr, nil)
+	fs, path, err := flags("serve", args, stderr, nil)
+	if err == nil {
+		err = noArguments(fs)
+	}
 	if err != nil {
 		return err
 	}
