@@ -98,7 +98,7 @@ func TestConditionFittedWithoutLiterals(t *testing.T) {
 
 // A whole game, with many trials, for one of them.
 func TestFittedConditionInManyTrials(t *testing.T) {
-	game{off: []*bool{&hook.Unlooked}, policy: knownReference, trials: 30, guess: func(a analyst) float64 {
+	game{off: []*bool{&hook.Unlooked}, policy: knownReference, guess: func(a analyst) float64 {
 		f := scatters[0].fit(a)
 		return shapes[0].ask(a, f) / f.share
 	}}.play(t)

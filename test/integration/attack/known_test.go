@@ -76,7 +76,7 @@ assume: [translation, gaussian]`}
 	off(t, &hook.NoCovariances) // which refuses some of these statements: another defence
 	for name, attack := range totals {
 		t.Run(name, func(t *testing.T) {
-			game{worlds: large, policy: []string{"rows: 2000", "rows: 40000"}, on: declare, tries: 31, trials: 30,
+			game{worlds: large, policy: []string{"rows: 2000", "rows: 40000"}, on: declare, tries: 31,
 				guess: func(a analyst) float64 {
 					run(a.t, a.conn, "SET fugu.mechanism = directional")
 					rich, inNorth := attack.seen(numbers(a.t, a.conn, attack.ask))

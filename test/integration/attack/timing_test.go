@@ -195,7 +195,7 @@ func TestTimesOfAnswers(t *testing.T) {
 	off(t, &hook.NoStored, &hook.NoCharge)
 	t.Run("defence off", func(t *testing.T) {
 		off(t, &hook.DearRows, &hook.NoGrid)
-		right := guesses(t, only(nest("upper(lower($))", "note", 200)+" < note"))
+		right := guesses(t, only(nest("upper(lower($))", "note", 60)+" < note"))
 		t.Logf("right in %d of %d pairs", right, pairs)
 		if right <= least {
 			t.Errorf("right in %d of %d pairs: it is no test of the defence", right, pairs)
