@@ -261,6 +261,48 @@ func TestSuccessorFails(t *testing.T) {
 	_ = syscall.Kill(next, syscall.SIGTERM)
 }
 
+// A successor that fails while the proxy before still has clients takes that one along: it ends, as a failure, and the
+// service manager is told to look at it.
+func TestSuccessorDies(t *testing.T) {
+	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"),
+		Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer manager.Close()
+	c, err := startChild(t, setting(t), "NOTIFY_SOCKET="+manager.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	toldOf(t, manager, c.Process.Pid)
+	session := c.connect(t)
+	next := c.succeed(t, c.Process.Pid)
+	toldOf(t, manager, next)
+	if _, err := session.Exec(t.Context(), "SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := syscall.Kill(next, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	text := make([]byte, 100)
+	_ = manager.SetReadDeadline(time.Now().Add(time.Minute))
+	n, err := manager.Read(text)
+	if want := fmt.Sprintf("MAINPID=%d", c.Process.Pid); err != nil || string(text[:n]) != want {
+		t.Errorf("the service manager is told %q, %v; want %q", text[:n], err, want)
+	}
+	if t.Failed() {
+		return
+	}
+	state, err := c.Process.Wait()
+	if err != nil || state.ExitCode() != exitFailure {
+		t.Errorf("the proxy before ends with %v, %v", state, err)
+	}
+	if _, err := session.Exec(t.Context(), "SELECT 1"); err == nil {
+		t.Error("its session goes on")
+	}
+}
+
 // toldOf checks that the service manager is told of the process that serves now.
 func toldOf(t *testing.T, manager net.Conn, pid int) {
 	t.Helper()
