@@ -25,7 +25,7 @@ package: ## build/fugu_VERSION_ARCH.deb, with a unit of systemd, manual page and
 	@scripts/setup.sh
 	@scripts/package.sh
 
-package-test: ## the package made twice, in two directories: the same bytes; installed, checked and removed
+package-test: ## the package made twice, in two directories: the same bytes; installed, checked, served by systemd, and removed
 	@scripts/setup.sh server
 	FUGU_NIGHTLY=1 go test -count 1 -timeout 1h -v ./test/packaging
 

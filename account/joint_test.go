@@ -11,6 +11,7 @@ import (
 	"fugu/account"
 	"fugu/ledger"
 	"fugu/mechanism"
+	"fugu/planner"
 	"fugu/privacy"
 	"fugu/quote"
 	"fugu/sqlstate"
@@ -58,22 +59,7 @@ func TestJointCostByHand(t *testing.T) {
 	const sql = "SELECT count(*) FILTER (WHERE age > 40), count(*) FILTER (WHERE sex = 'Male') FROM adult"
 	h.Answered(t, sql, 1)
 	m := h.Quote(t, sql, 1)
-	rows, err := h.Desk.Reader.Query(t.Context(),
-		`SELECT (income = '>50K')::int, count(*)::float8, avg((age > 40)::int)::float8,
-	    avg((sex = 'Male')::int)::float8, avg((age > 40 AND sex = 'Male')::int)::float8
-	  FROM public.adult_reference GROUP BY 1 ORDER BY 1`, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mean, cov [2][3]float64 // by class: means; variance, variance, covariance
-	for c, r := range rows {
-		var v [5]float64
-		for i := range v {
-			v[i], _ = strconv.ParseFloat(r[i].Text, 64)
-		}
-		a, b, both := v[2], v[3], v[4]
-		mean[c], cov[c] = [3]float64{a, b}, [3]float64{a * (1 - a), b * (1 - b), both - a*b}
-	}
+	mean, cov := kindsOfClasses(t, h.Desk.Reader)
 	noise := func(k, l int) float64 { return m.Calibration.Noise.Covariance(k, l) }
 	most, skewed := 0.0, 0.0
 	for _, q := range []float64{.10, .55} { // within .05 in [.10, .60]
@@ -113,6 +99,28 @@ func TestJointCostByHand(t *testing.T) {
 	if len(part.Lines) == 0 || part.Hidden["high_income"] {
 		t.Errorf("%d lines, hidden %v", len(part.Lines), part.Hidden)
 	}
+}
+
+// kindsOfClasses are, of a reference row of each class that is over 40, that is male: the means; variance, variance and
+// covariance.
+func kindsOfClasses(t *testing.T, reader planner.Querier) (mean, cov [2][3]float64) {
+	t.Helper()
+	rows, err := reader.Query(t.Context(),
+		`SELECT (income = '>50K')::int, avg((age > 40)::int)::float8, avg((sex = 'Male')::int)::float8,
+	    avg((age > 40 AND sex = 'Male')::int)::float8
+	  FROM public.adult_reference GROUP BY 1 ORDER BY 1`, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, r := range rows {
+		var v [4]float64
+		for i := range v {
+			v[i], _ = strconv.ParseFloat(r[i].Text, 64)
+		}
+		a, b, both := v[1], v[2], v[3]
+		mean[c], cov[c] = [3]float64{a, b}, [3]float64{a * (1 - a), b * (1 - b), both - a*b}
+	}
+	return mean, cov
 }
 
 // cumulantsOfKinds are the third and the fourth cumulant along w of one row of a class, which has both, one or neither

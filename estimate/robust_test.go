@@ -31,22 +31,7 @@ func TestSolvesEverything(t *testing.T) {
 		secret := c.from - .05 + (c.to-c.from+.1)*r.Float64() // also where it is said not to be
 		x := c.draw(r, secret)
 		for range 1 + r.IntN(3) {
-			noise := Noise{}
-			for k := range n {
-				own := Own{Normal: unit[k] * math.Pow(10, -3*r.Float64())}
-				if r.IntN(2) == 0 {
-					own = Own{Laplace: own.Normal}
-				}
-				noise.Own = append(noise.Own, own)
-			}
-			for range r.IntN(3) {
-				line := Line{Laplace: .05, Along: c.slope}
-				if r.IntN(3) == 0 {
-					line = Line{Normal: .1, Along: c.start}
-				}
-				noise.Shared = append(noise.Shared, line)
-			}
-			p.Answers = append(p.Answers, release(r, x, noise))
+			p.Answers = append(p.Answers, release(r, x, anyNoise(r, unit, c)))
 		}
 		p.Prior.Mean, p.Prior.Secrets = c.Mean(.3), []Secret{c}
 		if r.IntN(4) == 0 {
@@ -71,4 +56,23 @@ func TestSolvesEverything(t *testing.T) {
 	if refused > 1 {
 		t.Errorf("%d of 1500 are refused", refused)
 	}
+}
+
+// anyNoise is normal or Laplace noise of each statistic, up to a thousandth of its unit, and some along the curve.
+func anyNoise(r *rand.Rand, unit []float64, c curve) (noise Noise) {
+	for k := range unit {
+		own := Own{Normal: unit[k] * math.Pow(10, -3*r.Float64())}
+		if r.IntN(2) == 0 {
+			own = Own{Laplace: own.Normal}
+		}
+		noise.Own = append(noise.Own, own)
+	}
+	for range r.IntN(3) {
+		line := Line{Laplace: .05, Along: c.slope}
+		if r.IntN(3) == 0 {
+			line = Line{Normal: .1, Along: c.start}
+		}
+		noise.Shared = append(noise.Shared, line)
+	}
+	return noise
 }

@@ -112,6 +112,26 @@ func TestPostgresInForeignHands(t *testing.T) {
 	}
 }
 
+// A guest that holds the lock under which the schema is made keeps nobody from a ledger that is there.
+func TestPostgresOpensBesideAGuestsLock(t *testing.T) {
+	p := inDatabase(t)
+	closeLedger(t, p.open(t, Options{}))
+	config, err := pgx.ParseConfig(string(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.User = "postgres" // any role may take it
+	guest, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = guest.Close(context.Background()) }()
+	if _, err := guest.Exec(t.Context(), "SELECT pg_advisory_lock($1)", application); err != nil {
+		t.Fatal(err)
+	}
+	closeLedger(t, p.open(t, Options{}))
+}
+
 // Not even the ledger's own role changes what stands there, and no other role reads it.
 func TestPostgresRefusesToForget(t *testing.T) {
 	p := inDatabase(t)

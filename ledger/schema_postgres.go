@@ -143,8 +143,8 @@ func (s seal) migratePostgres(ctx context.Context, db *sql.DB, begin founding) e
 	}
 	defer func() { _ = tx.Rollback() }()
 	if begin != nil {
-		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, application); err != nil {
-			return fmt.Errorf("waiting for another server that migrates: %w", err)
+		if err := keepOutOthers(ctx, tx); err != nil {
+			return err
 		}
 		if _, err := tx.ExecContext(ctx, `CREATE SCHEMA IF NOT EXISTS `+postgresSchema); err != nil {
 			return fmt.Errorf("creating the schema %s: %w", postgresSchema, err)
@@ -193,6 +193,39 @@ func (s seal) migratePostgres(ctx context.Context, db *sql.DB, begin founding) e
 		return fmt.Errorf("migrating: %w", err)
 	}
 	return nil
+}
+
+// keepOutOthers waits for another server that migrates, and has others wait for this one. A ledger that is there has
+// its own table for that, on which nobody else has a right: an advisory lock could be held by any guest of the
+// database, for ever, and no proxy would start. Before there is a ledger there is nothing else to lock.
+func keepOutOthers(ctx context.Context, tx *sql.Tx) error {
+	if err := inOwnHands(ctx, tx); err != nil {
+		return err
+	}
+	if there, err := lockVersion(ctx, tx); there || err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, application); err != nil {
+		return fmt.Errorf("waiting for another server that makes the schema: %w", err)
+	}
+	_, err := lockVersion(ctx, tx) // which may have been made meanwhile
+	return err
+}
+
+// lockVersion locks the schema's version, if it has one.
+func lockVersion(ctx context.Context, tx *sql.Tx) (there bool, err error) {
+	row := tx.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL`, postgresSchema+".version")
+	if err := row.Scan(&there); err != nil {
+		return false, fmt.Errorf("looking for the schema's version: %w", err)
+	}
+	if !there {
+		return false, nil
+	}
+	const lock = `LOCK TABLE ` + postgresSchema + `.version IN SHARE ROW EXCLUSIVE MODE`
+	if _, err := tx.ExecContext(ctx, lock); err != nil {
+		return false, fmt.Errorf("waiting for another server that migrates: %w", err)
+	}
+	return true, nil
 }
 
 // postgresVersion returns the version of a ledger's schema, 0 where there is none yet, and how many objects are in it.

@@ -2,17 +2,14 @@ package mechanism
 
 import (
 	"context"
-	"encoding/csv"
-	"errors"
 	"math"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 
 	"fugu/privacy"
 	"fugu/privacy/rowsum"
 	"fugu/sensitivity"
+	adultdata "fugu/test/adult"
 )
 
 // histogram is the law of one row's value: how often each whole number occurs.
@@ -22,30 +19,15 @@ type histogram map[int]float64
 // whether income is above 50K (https://archive.ics.uci.edu/dataset/2/adult, CC BY 4.0).
 func censusValues(t *testing.T) map[string][2]histogram {
 	t.Helper()
-	file, err := os.Open("testdata/adult.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	records, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-
 	out := map[string][2]histogram{}
-	for _, r := range records {
-		h, ok := out[r[0]]
+	for _, line := range adultdata.ReadCounted(t, "testdata/adult.csv") {
+		h, ok := out[line.Name]
 		if !ok {
 			h = [2]histogram{{}, {}}
-			out[r[0]] = h
+			out[line.Name] = h
 		}
-		class, errClass := strconv.Atoi(r[1])
-		value, errValue := strconv.Atoi(r[2])
-		count, errCount := strconv.ParseFloat(r[3], 64)
-		if err := errors.Join(errClass, errValue, errCount); err != nil {
-			t.Fatal(err)
-		}
-		h[class][value] = count
+		class, value, count := line.Numbers[0], line.Numbers[1], line.Numbers[2]
+		h[class][value] = float64(count)
 	}
 	return out
 }

@@ -20,6 +20,7 @@ func (m *Moments) Combine(ctx context.Context, ref planner.Querier) (*Combined, 
 		return out, nil
 	}
 
+	// One statement says which combinations there are, and another what their rows add up to.
 	out := &Combined{moments: m}
 	if err := out.count(ctx, ref); err != nil {
 		return nil, err
@@ -61,6 +62,7 @@ func (c *Combined) count(ctx context.Context, ref planner.Querier) error {
 
 	nc, nt := len(c.moments.cut.Cells), c.moments.terms
 	for _, row := range rows {
+		// Classes of shares stand first, one after the other; a secret that is a number has none.
 		n, err := number(row[len(row)-1])
 		if err != nil {
 			return err
@@ -74,6 +76,7 @@ func (c *Combined) count(ctx context.Context, ref planner.Querier) error {
 		if slices.Contains(combination, -1) {
 			continue
 		}
+
 		c.Combinations = append(c.Combinations, combination)
 		c.classes.Size = append(c.classes.Size, n)
 		c.classes.mean = append(c.classes.mean, make([]float64, nc*nt))

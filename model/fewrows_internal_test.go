@@ -1,14 +1,12 @@
 package model
 
 import (
-	"encoding/csv"
-	"errors"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
+
+	"fugu/test/adult"
 )
 
 // By hand: of three rows expected the mean of 1/N is Σ e^-3 3^n/(n! n) / (1-e^-3) = .4327, and the two formulas agree
@@ -84,25 +82,11 @@ func TestFewRowsAreCovered(t *testing.T) {
 // 93.5% are seven and two away, and the seed is fixed: where groups count for varying alike for eight rows, .926 of the
 // latter hold.
 func TestFewRowsAreCoveredOnTheCensus(t *testing.T) {
-	file, err := os.Open("testdata/schooling.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	records, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	type person struct{ age, schooling int }
 	var people []person
-	for _, r := range records {
-		age, errAge := strconv.Atoi(r[0])
-		schooling, errSchooling := strconv.Atoi(r[1])
-		count, errCount := strconv.Atoi(r[2])
-		if err := errors.Join(errAge, errSchooling, errCount); err != nil {
-			t.Fatal(err)
-		}
-		people = append(people, slices.Repeat([]person{{age, schooling}}, count)...)
+	for _, line := range adult.ReadCounted(t, "testdata/schooling.csv") {
+		one := person{line.Numbers[0], line.Numbers[1]}
+		people = append(people, slices.Repeat([]person{one}, line.Numbers[2])...)
 	}
 
 	const reference, divisions = 10_000, 100

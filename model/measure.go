@@ -91,6 +91,7 @@ func (m *Moments) add(cell int, row []planner.Value) error {
 		}
 	}
 
+	// Products with the secrets that are numbers stand one behind the other.
 	rest := r.rest
 	for i := range m.secrets {
 		if c := m.secrets[i].cross; c != nil {

@@ -83,28 +83,7 @@ func TestRecall(t *testing.T) {
 	if n, _ := h.engine.snapshot.Load().recalled.Size(); n != 1 {
 		t.Errorf("%d answers are kept as they were bound", n)
 	}
-	// another plan of the same question
-	if !alike(recalls(t, h.prepare(t, "alice", "SELECT avg(age), education AS e FROM adult WHERE $1::int < age "+
-		"GROUP BY 2"), "20"), given) {
-		t.Error("another spelling is not recalled")
-	}
-	for _, v := range []string{"21", "2", "+20"} { // the last is the same question, in another text
-		if got := recalls(t, s, v); (got != nil) != (v == "+20") {
-			t.Errorf("of %q: %q", v, got)
-		}
-	}
-	for _, sql := range []string{"SELECT sex, avg(age) FROM adult WHERE age > $1::int GROUP BY sex",
-		"SELECT education, avg(age) FROM adult WHERE age < $1::int GROUP BY education"} {
-		if got := recalls(t, h.prepare(t, "alice", sql), "20"); got != nil {
-			t.Errorf("of another question: %q", got)
-		}
-	}
-	if _, ok := s.Recall(t.Context(), nil, [][]byte{nil}); ok {
-		t.Error("NULL is recalled for another value")
-	}
-	if got, ok := s.Recall(t.Context(), []int16{1}, [][]byte{{0, 0, 0, 20}}); !ok || !alike(got.Values, given) {
-		t.Error("in binary it is not recalled")
-	}
+	recallsNoOther(t, h, s, given)
 	if l.finds != finds || l.charges != charges {
 		t.Errorf("to recall took %d finds and %d charges", l.finds-finds, l.charges-charges)
 	}
@@ -128,6 +107,33 @@ func TestRecall(t *testing.T) {
 	s.plan.Explain = parser.ExplainText
 	if recalls(t, s, "20") != nil {
 		t.Error("an explanation is recalled as an answer")
+	}
+}
+
+// recallsNoOther checks that given, the answer of byEducation above 20, is recalled for the same question in other
+// words, and for no other one.
+func recallsNoOther(t *testing.T, h *house, s *statement, given [][]byte) {
+	t.Helper()
+	if !alike(recalls(t, h.prepare(t, "alice", "SELECT avg(age), education AS e FROM adult WHERE $1::int < age "+
+		"GROUP BY 2"), "20"), given) {
+		t.Error("another spelling is not recalled")
+	}
+	for _, v := range []string{"21", "2", "+20"} { // the last is the same question, in another text
+		if got := recalls(t, s, v); (got != nil) != (v == "+20") {
+			t.Errorf("of %q: %q", v, got)
+		}
+	}
+	for _, sql := range []string{"SELECT sex, avg(age) FROM adult WHERE age > $1::int GROUP BY sex",
+		"SELECT education, avg(age) FROM adult WHERE age < $1::int GROUP BY education"} {
+		if got := recalls(t, h.prepare(t, "alice", sql), "20"); got != nil {
+			t.Errorf("of another question: %q", got)
+		}
+	}
+	if _, ok := s.Recall(t.Context(), nil, [][]byte{nil}); ok {
+		t.Error("NULL is recalled for another value")
+	}
+	if got, ok := s.Recall(t.Context(), []int16{1}, [][]byte{{0, 0, 0, 20}}); !ok || !alike(got.Values, given) {
+		t.Error("in binary it is not recalled")
 	}
 }
 

@@ -105,7 +105,9 @@ func (d *Desk) plan(ctx context.Context, sql string) (*policy.Policy, *planner.P
 		return nil, nil, err
 	}
 
+	var free Free
 	for _, st := range statements {
+		free.note(st)
 		if st.Plain != nil {
 			if _, err := d.loaded.Listed(st.Plain); err != nil {
 				return nil, nil, err
@@ -127,6 +129,9 @@ func (d *Desk) plan(ctx context.Context, sql string) (*policy.Policy, *planner.P
 		}
 		plan, err := planner.New(ctx, st, d.loaded, d.desk.Reader, nil)
 		return p, plan, err
+	}
+	if len(free.Tables) > 0 {
+		return nil, nil, &free
 	}
 	return nil, nil, errNone
 }

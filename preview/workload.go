@@ -101,7 +101,7 @@ func (w *Workload) statement(ctx context.Context, text string, from, to int,
 	switch {
 	case ctx.Err() != nil:
 		return s, ctx.Err()
-	case err == errNone:
+	case err == errNone || isFree(err):
 		return s, nil
 	case errors.As(err, &e):
 		s.Refused = refusal(text, begins, e)

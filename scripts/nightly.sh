@@ -24,7 +24,7 @@ FUGUHOOKS_KILLS=all tested -tags fuguhooks ./test/kill
 FUGU_LEDGERS=4000 tested -run '^TestCoverage$' ./estimate
 # Pages as a browser shows them, which make test skips where there is none.
 FUGU_NIGHTLY=1 FUGU_BROWSER=1 tested ./test/browser ./internal/site
-FUGU_NIGHTLY=1 FUGU_BROWSER=1 tested -run '^TestConsoleInABrowser$' ./cmd/proxy
+FUGU_NIGHTLY=1 FUGU_BROWSER=1 tested -run '^TestConsole(OfTwins)?InABrowser$' ./cmd/proxy
 FUGU_PAIRS=50 tested ./test/integration/alike
 FUGU_PATIENT=1 tested -tags fuguhooks -race ./ledger ./pipeline ./account ./answer ./cmd/proxy ./test/integration \
   ./twin/build ./wire

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -122,12 +123,17 @@ func (s *session) askBefore(ctx context.Context, sql string) ([][]string, error)
 // split returns the statements of a Query if they have to be interpreted one by one, and nil otherwise.
 func (s *session) split(sql []byte) []Statement {
 	r, ok := s.engine.(Resolver)
-	if !ok || !utf8.Valid(sql) || s.engine.Ordinary(sql) {
+	if !ok || !several(sql) || !utf8.Valid(sql) || s.engine.Ordinary(sql) {
 		return nil
 	}
 	ctx, stop := s.working()
 	defer stop()
 	return r.Split(ctx, string(sql))
+}
+
+// several reports whether a text may hold more than one statement: most do not, and pay no more than a look at it.
+func several(sql []byte) bool {
+	return bytes.IndexByte(bytes.TrimRight(sql, "; \t\r\n"), ';') >= 0
 }
 
 // reinterpret asks the engine about one statement of a script, now that those before it have run: its names may mean

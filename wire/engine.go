@@ -94,7 +94,7 @@ type Recaller interface {
 type Relayer interface {
 	// Relayed reports that the statement stands for all of what Interpret was given, and means the same as a Query.
 	Relayed() bool
-	// Silent reports that Bind would add nothing at this moment, nor refuse.
+	// Silent reports that Bind would add nothing at this moment, nor refuse: then it is not called.
 	Silent() bool
 }
 

@@ -177,20 +177,18 @@ func relayed(statements []Statement) Statement {
 
 // relayQuery sends the guest a Query in the place of the client's.
 func (s *session) relayQuery(st Statement) error {
-	// The engine may ask what the client wants to hear, behind all that was sent before.
+	var bound Bound
 	if !silent(st) {
+		// The engine may ask what the client wants to hear, behind all that was sent before.
 		if o, err := s.settleFor(msgQuery); err != nil || o == skipped {
 			return err
 		}
-	}
-	ctx, stop := s.working()
-	defer stop()
-	bound, err := st.Bind(ctx, Binding{Ask: s.askBefore})
-	switch err := s.canceled(ctx, err); {
-	case errors.Is(err, errTold):
-		return s.end()
-	case err != nil:
-		return s.raiseQuery(err)
+		var err error
+		if bound, err = s.bindQuery(st); errors.Is(err, errTold) {
+			return s.end()
+		} else if err != nil {
+			return s.raiseQuery(err)
+		}
 	}
 
 	// From here on it is a simple Query like any other, which drops the unnamed statement and portal.
@@ -202,4 +200,12 @@ func (s *session) relayQuery(st Statement) error {
 	s.exchange.push(entry{kind: kindQuery, scrub: scrub, place: place, before: notices(bound.Notices),
 		done: s.freeing(nil)})
 	return s.send(&pgproto3.Query{String: st.Text()})
+}
+
+// bindQuery lets the engine bind a statement that a Query is replaced by.
+func (s *session) bindQuery(st Statement) (Bound, error) {
+	ctx, stop := s.working()
+	defer stop()
+	bound, err := st.Bind(ctx, Binding{Ask: s.askBefore})
+	return bound, s.canceled(ctx, err)
 }

@@ -117,6 +117,10 @@ func (c Chart) YTicks() (out []Placed) {
 // RuleAt is how high the rule stands.
 func (c Chart) RuleAt() string { return at(c.y(c.Rule.Y)) }
 
+// RuleLow reports whether the rule stands in the lower half of the drawing. Its label is above it there, and below it
+// otherwise, so that it never stands on an axis.
+func (c Chart) RuleLow() bool { return c.y(c.Rule.Y) > (top+height-bottom)/2 }
+
 // linear is an axis from 0, or from below where something is below, with about five ticks at round numbers.
 func linear(label string, from, to float64) Axis {
 	if to <= from {

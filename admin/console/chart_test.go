@@ -98,6 +98,23 @@ func TestSpent(t *testing.T) {
 	}
 }
 
+// What is written beside a rule stands inside of the drawing, wherever the rule is.
+func TestRule(t *testing.T) {
+	for _, sampling := range []float64{.001, 12, 300} {
+		curve := Curve{Columns: []Column{{"count(*)", sampling}}, Points: []CurvePoint{
+			{Epsilon: 1, SD: []float64{40}, Within: []float64{80}},
+			{Epsilon: 2, SD: []float64{20}, Within: []float64{40}}}}
+		c := noiseCharts(curve)[0]
+		label := c.y(c.Rule.Y) + 1.15*11.5
+		if c.RuleLow() {
+			label = c.y(c.Rule.Y) - .4*11.5
+		}
+		if label < top+9 || label > height-bottom-2 {
+			t.Errorf("a rule at %v has its label at %v of %v", sampling, label, height-bottom)
+		}
+	}
+}
+
 // peaks are how often a line has risen and falls by more than a thousandth of its height.
 func peaks(s Series) (n int) {
 	most := 0.

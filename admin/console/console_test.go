@@ -130,6 +130,7 @@ func TestPages(t *testing.T) {
 		if ids := regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1); repeated(ids) {
 			t.Errorf("%s has an id twice: %q", path, ids)
 		}
+		unlabelled(t, path, page)
 		if tables, captions := strings.Count(page, "<table>"), strings.Count(page, "<caption>"); tables != captions {
 			t.Errorf("%s has %d tables and %d captions", path, tables, captions)
 		}
@@ -143,6 +144,33 @@ func TestPages(t *testing.T) {
 	for _, forbidden := range []string{"script-src", "unsafe", "*"} {
 		if strings.Contains(contentPolicy, forbidden) {
 			t.Errorf("the policy has %s", forbidden)
+		}
+	}
+}
+
+// unlabelled finds cells of a page's tables that are not called what their columns are, by which a narrow screen shows
+// them below each other.
+func unlabelled(t *testing.T, path, page string) {
+	t.Helper()
+	tag := regexp.MustCompile(`<(/thead|tr|th|td)(?: [^>]*?(?:data-label="([^"]*)")?)?>` +
+		`([^<]*(?:<span class="soft">[^<]*)?)`)
+	for _, table := range strings.Split(page, "<table>")[1:] {
+		var heads []string
+		at, body := 0, false
+		for _, m := range tag.FindAllStringSubmatch(table[:strings.Index(table, "</table>")], -1) {
+			switch {
+			case m[1] == "/thead":
+				body = true
+			case m[1] == "tr":
+				at = 0
+			case !body:
+				heads = append(heads, strings.TrimPrefix(m[3], `<span class="soft">`))
+			default:
+				if m[1] == "td" && (at >= len(heads) || m[2] != heads[at]) {
+					t.Errorf("%s: cell %d of %q is called %q", path, at, heads, m[2])
+				}
+				at++
+			}
 		}
 	}
 }
@@ -245,6 +273,7 @@ func TestStatements(t *testing.T) {
 	}
 	close(s.block)
 	w := <-first
+	unlabelled(t, "/console/noise", w.Body.String())
 	if page := w.Body.String(); w.Code != 200 || strings.Count(page, "<circle") != 2 ||
 		!strings.Contains(page, "±80") || !strings.Contains(page, "from 40 at ε 1 to 20 at ε 2") {
 		t.Errorf("%d: %s", w.Code, page)

@@ -11,6 +11,7 @@ type typed struct {
 	Statement string
 	Curve     *Curve // nil: nothing was asked
 	Charts    []Chart
+	Free      []drawnTwin
 }
 
 // noiseForm is where a statement is typed.
@@ -56,5 +57,11 @@ func (c *console) noise(w http.ResponseWriter, r *http.Request) {
 		say(http.StatusUnprocessableEntity, v)
 		return
 	}
-	say(http.StatusOK, view{Body: typed{statement, &curve, noiseCharts(curve)}})
+
+	// What twins answer has no noise of its own: how far their counts are off is drawn in its place.
+	shown := typed{Statement: statement, Curve: &curve, Charts: noiseCharts(curve)}
+	for _, t := range curve.Free {
+		shown.Free = append(shown.Free, drawnTwin{t, groupChart(t)})
+	}
+	say(http.StatusOK, view{Body: shown})
 }

@@ -180,6 +180,7 @@ type Curve struct {
 	Points     []CurvePoint
 	Refused    string  // why it would be refused at the policy's ε; empty: it would not
 	At         float64 // the policy's ε
+	Free       []Twin  // that answer it at no price, so that there are no points
 }
 
 // Column is one column of an answer.

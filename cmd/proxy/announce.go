@@ -62,6 +62,8 @@ func changes(before, after []*policy.Policy) []any {
 		}
 		delete(known, p.Dataset)
 	}
+
+	// What is still known has no successor.
 	for _, p := range before {
 		if _, ok := known[p.Dataset]; ok {
 			went = append(went, p)

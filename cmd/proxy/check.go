@@ -205,6 +205,7 @@ func (h *house) checkReference(ctx context.Context, f *findings, p *policy.Polic
 
 // domain tells how a declared domain and the reference differ.
 func (f *findings) domain(p *policy.Policy, u dataset.Undeclared) {
+	// It is found where the domain stands, or the table at least.
 	at := f.table(p, u.Table)
 	for _, t := range p.Tables {
 		for _, d := range t.GroupBy {
@@ -213,6 +214,7 @@ func (f *findings) domain(p *policy.Policy, u dataset.Undeclared) {
 			}
 		}
 	}
+
 	if u.Rows > 0 {
 		f.add(finding.Note, at, fmt.Sprintf("%d of the %d rows of %s's reference have a value of %s "+
 			"outside of its group_by", u.Rows, u.Of, u.Table, u.Column), "such rows are in no group of it",

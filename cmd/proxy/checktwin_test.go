@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,6 +79,23 @@ func TestTwinIsServed(t *testing.T) {
 	servesTwin(t, c, path, data.Rows)
 }
 
+// freeOnConsole types a statement that the twin answers: it is free, and the page says how far counts are off.
+func freeOnConsole(t *testing.T, proxy *child) {
+	t.Helper()
+	for _, statement := range []string{"SELECT count(*) FROM adult", "SELECT * FROM public.adult LIMIT 1"} {
+		typed := url.Values{"statement": {statement}}
+		status, page := proxy.send(t, http.DefaultClient, "/console/noise", bearer, typed)
+		if status != 200 || !strings.Contains(page, "public.adult: free") || strings.Contains(page, "PV001") ||
+			!strings.Contains(page, "a count of 1000 is off by") {
+			t.Errorf("%s: %d: %s", statement, status, page)
+		}
+	}
+	status, page := proxy.send(t, http.DefaultClient, "/console/noise", bearer, url.Values{"statement": {"SELECT 1"}})
+	if status < 400 || !strings.Contains(page, "aggregates no protected table") {
+		t.Errorf("an ordinary statement: %d: %s", status, page)
+	}
+}
+
 // servesTwin checks what analysts see of the twin of a table with so many rows, in the database served.
 func servesTwin(t *testing.T, c *pgcluster.Cluster, path string, rows int64) {
 	t.Helper()
@@ -101,6 +120,7 @@ func servesTwin(t *testing.T, c *pgcluster.Cluster, path string, rows int64) {
 	shows("SELECT count(*), count(DISTINCT sex), max(age) >= 80 FROM adult",
 		fmt.Sprintf("%d|2|t", rows), "NOTICE:  public.adult is answered from its twin")
 	shows("SELECT fnlwgt FROM adult", `column "fnlwgt" does not exist`)
+	freeOnConsole(t, proxy)
 	if _, metrics := proxy.page(t, "/metrics"); strings.Contains(metrics, `{kind="twin"} 0`) ||
 		!strings.Contains(metrics, `{kind="protected"} 0`) {
 		t.Errorf("statements on the twin are not counted as such:\n%s", metrics)

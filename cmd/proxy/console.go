@@ -111,18 +111,26 @@ func (k *keeperPages) Curve(ctx context.Context, statement string) (console.Curv
 
 	// A statement is priced in the first room that knows its tables.
 	none := &console.Problem{Message: "There is no policy, so nothing is answered with noise."}
-	var err error = none
+	var said error = none
 	for _, r := range h.rooms {
 		if len(r.policies) == 0 {
 			continue
 		}
-		var c console.Curve
-		if c, err = k.curve(ctx, r, statement); err == nil {
+		c, err := k.curve(ctx, r, statement)
+		if err == nil {
 			return c, nil
 		}
+		if ctx.Err() != nil {
+			return c, err
+		}
+
+		// A room that knows the tables says more than one to which they are strange.
+		if said == none || previewing.Strange(said) {
+			said = err
+		}
 	}
-	if err == none || ctx.Err() != nil {
-		return console.Curve{}, err
+	if said == none {
+		return console.Curve{}, said
 	}
-	return console.Curve{}, problem(err)
+	return console.Curve{}, problem(said)
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"fugu/test/adult"
 	"fugu/test/browser"
+	"fugu/test/pgcluster"
 )
 
 // consoleScreens are those the console is looked at on. The desk's are those of the pictures in docs/console.
@@ -25,6 +28,8 @@ const (
 		  .filter(e => e.checkVisibility()); return window.usable.length; })()`
 	reached = `(() => { const e = document.activeElement, s = getComputedStyle(e);
 		e.reached = s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2; return true; })()`
+	cut = `[...document.querySelectorAll('tbody th, tbody td')].filter(e => innerWidth < 640 && e.checkVisibility() &&
+		e.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML.slice(0, 90))`
 	missed = `window.usable.filter(e => !e.reached).map(e => e.outerHTML.slice(0, 90))`
 	drawn  = `document.querySelectorAll('svg.chart .line[d], svg.chart .mark').length`
 )
@@ -64,8 +69,7 @@ func TestConsoleInABrowser(t *testing.T) {
 			p := browser.Open(t, screen)
 			p.Go(t, site+"/")
 			lookAt(t, p, screen, "login", 0)
-			p.Do(t, chromedp.SendKeys("#token", operatorToken, chromedp.ByQuery),
-				chromedp.Submit("#token", chromedp.ByQuery), chromedp.WaitVisible("nav", chromedp.ByQuery))
+			signInTo(t, p)
 			for _, path := range consolePages {
 				p.Go(t, site+path)
 				name := strings.Trim(strings.TrimPrefix(path, "/console"), "/")
@@ -91,6 +95,60 @@ func TestConsoleInABrowser(t *testing.T) {
 	}
 }
 
+// signInTo gives the page that asks for it the token.
+func signInTo(t *testing.T, p *browser.Page) {
+	t.Helper()
+	p.Do(t, chromedp.SendKeys("#token", operatorToken, chromedp.ByQuery),
+		chromedp.Submit("#token", chromedp.ByQuery), chromedp.WaitVisible("nav", chromedp.ByQuery))
+}
+
+// The same of a twin: its page, and a statement that it answers free.
+func TestConsoleOfTwinsInABrowser(t *testing.T) {
+	if !night {
+		t.Skip("make nightly looks at the console in a browser")
+	}
+	c := pgcluster.Shared(t)
+	data, err := adult.Load(t.Context(), c, "seen", adult.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Exec(t.Context(), "seen", "CREATE ROLE seen_keeper LOGIN; GRANT SELECT ON adult TO seen_keeper; "+
+		"GRANT CREATE ON DATABASE seen TO seen_keeper"); err != nil {
+		t.Fatal(err)
+	}
+	path, write := keeping(t, c, "seen", "fugu_guest", "fugu_reader", "seen_keeper")
+	write(fmt.Sprintf(twinPolicy, data.Rows))
+	expect(t, exitOK, "adult", "twin", "build", "-c", path)
+	token := filepath.Join(filepath.Dir(path), "admin.token")
+	writeFile(t, token, operatorToken)
+	proxy, err := startChild(t, path, "FUGU_ADMIN=127.0.0.1:0", "FUGU_ADMIN_TOKEN="+token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy.page(t, "/healthz")
+	site := "http://" + operators.FindStringSubmatch(proxy.log.String())[1]
+	if browserRequired {
+		t.Setenv(browserWanted, "1")
+	}
+
+	for _, screen := range consoleScreens {
+		t.Run(screen.String(), func(t *testing.T) {
+			p := browser.Open(t, screen)
+			p.Go(t, site+"/")
+			signInTo(t, p)
+			p.Go(t, site+"/console/twins")
+			lookAt(t, p, screen, "twins-built", 10)
+			p.Go(t, site+"/console/noise")
+			p.Do(t, chromedp.SendKeys("#statement", "SELECT count(*) FROM adult", chromedp.ByQuery),
+				chromedp.Submit("#statement", chromedp.ByQuery), chromedp.WaitReady("svg.chart", chromedp.ByQuery))
+			lookAt(t, p, screen, "noise-free", 10)
+			if problems := p.Problems(); problems != "" {
+				t.Errorf("the browser's console has %s", problems)
+			}
+		})
+	}
+}
+
 // lookAt examines the page that is shown.
 func lookAt(t *testing.T, p *browser.Page, screen browser.Screen, name string, marks int) {
 	t.Helper()
@@ -99,6 +157,9 @@ func lookAt(t *testing.T, p *browser.Page, screen browser.Screen, name string, m
 	}
 	if faint := p.Faint(t); len(faint) > 0 {
 		t.Errorf("%s has faint text: %q", name, faint)
+	}
+	if cells := browser.Eval[[]string](t, p, cut); len(cells) > 0 {
+		t.Errorf("%s has cells outside of the screen: %q", name, cells)
 	}
 	if n := browser.Eval[int](t, p, drawn); n < marks {
 		t.Errorf("%s has %d lines and marks, want %d", name, n, marks)

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"fugu/admin/console"
 	"fugu/explain"
 	"fugu/ledger"
+	previewing "fugu/preview"
 	"fugu/privacy"
 )
 
@@ -27,6 +29,9 @@ func (k *keeperPages) curve(ctx context.Context, r *room, statement string) (con
 	}
 	slices.Sort(epsilons)
 	xs, err := d.Explain(ctx, statement, nil, slices.Compact(epsilons))
+	if free, ok := errors.AsType[*previewing.Free](err); ok {
+		return k.free(ctx, r, free)
+	}
 	if err != nil {
 		return console.Curve{}, err
 	}
@@ -43,6 +48,21 @@ func (k *keeperPages) curve(ctx context.Context, r *room, statement string) (con
 		c.Points = append(c.Points, pointOf(x))
 		if x.Epsilon == c.At {
 			c.Refused = x.Refused
+		}
+	}
+	return c, nil
+}
+
+// free is the curve of what twins answer: none, with how far their counts are off.
+func (k *keeperPages) free(ctx context.Context, r *room, asked *previewing.Free) (c console.Curve, err error) {
+	twins, err := k.Twins(ctx)
+	if err != nil {
+		return c, err
+	}
+	for _, t := range twins {
+		p := k.policyOf(t.Dataset)
+		if p != nil && p.Database == r.database && slices.Contains(asked.Tables, t.Table) {
+			c.Dataset, c.Free = t.Dataset, append(c.Free, t)
 		}
 	}
 	return c, nil

@@ -171,8 +171,9 @@ func answers(t *testing.T, adult, second, plain *pgx.Conn) {
 	if got := releases(adult) + " " + releases(second); got != "adult:1 second:1" {
 		t.Errorf("after an answer about each: %s", got)
 	}
-	if first == other || ask(t, adult, sql) != first || ask(t, second, sql) != other {
-		t.Errorf("%s of adult and %s of second, which are not told apart or not kept", first, other)
+	// That they are two draws is what the releases say: the numbers may be the same.
+	if ask(t, adult, sql) != first || ask(t, second, sql) != other {
+		t.Errorf("%s of adult and %s of second are not kept", first, other)
 	}
 	if got := ask(t, plain, sql); !strings.Contains(got, "42P01") {
 		t.Errorf("in plain: %s", got)

@@ -128,6 +128,7 @@ func printTotal(stdout io.Writer, epsilon float64, t previewing.Total) {
 			times(t.Runs))
 	}
 
+	// A twin costs once what one statement costs, and rests on more.
 	twin := "none: " + t.Impossible
 	if t.Impossible == "" {
 		twin = fmt.Sprintf("epsilon %s, delta %s, once, for these and any other statements; rests on exchangeable: "+

@@ -190,11 +190,13 @@ func (d *decoder) consistent() {
 			d.bad("upstream.reader", "give each its own role: the guest's must have no right on protected tables",
 				"upstream.guest and upstream.reader are the same role")
 		}
-		for path, dsn := range map[string]DSN{"upstream.keeper": c.Upstream.Keeper,
-			"upstream.twins": c.Upstream.Twins} {
-			if guest == dsn.role() {
-				d.bad(path, "give each its own role: the guest carries clients' statements",
-					"%s and upstream.guest are the same role", path)
+		for _, other := range []struct {
+			path string
+			dsn  DSN
+		}{{"upstream.keeper", c.Upstream.Keeper}, {"upstream.twins", c.Upstream.Twins}} {
+			if guest == other.dsn.role() {
+				d.bad(other.path, "give each its own role: the guest carries clients' statements",
+					"%s and upstream.guest are the same role", other.path)
 			}
 		}
 		if guest == c.Ledger.Postgres.role() {

@@ -62,8 +62,17 @@ func NewPlan(c *Catalog, ch Choices) (*Plan, error) {
 	if p.Root == nil {
 		return nil, fmt.Errorf("there is no table %s", ch.Table)
 	}
+	p.descend(c)
+	if err := p.ascend(c); err != nil {
+		return nil, err
+	}
+	p.total()
+	return p, nil
+}
 
-	// Down the foreign keys, table by table, until nothing more refers to a protected one.
+// descend goes down the foreign keys, to what refers to protected rows.
+func (p *Plan) descend(c *Catalog) {
+	// Table by table, until nothing more refers to a protected one.
 	for grown := true; grown; {
 		grown = false
 		for _, r := range c.References {
@@ -72,7 +81,7 @@ func NewPlan(c *Catalog, ch Choices) (*Plan, error) {
 				continue
 			}
 			grown = true
-			if _, modelled := ch.References[r.From]; r.NotNull && (ch.Answers == policy.FromTwin || modelled) {
+			if _, modelled := p.References[r.From]; r.NotNull && (p.Answers == policy.FromTwin || modelled) {
 				p.Linked = append(p.Linked, Link{t, r.To, r.On})
 			} else {
 				p.Closed = append(p.Closed, r.From)
@@ -88,23 +97,27 @@ func NewPlan(c *Catalog, ch Choices) (*Plan, error) {
 			}
 		}
 	}
+}
 
-	// Up the foreign keys, and what was asked for besides.
-	wanted := slices.Clone(ch.Open)
+// ascend goes up the foreign keys, to what protected rows refer to, and to what was asked for besides.
+func (p *Plan) ascend(c *Catalog) error {
+	wanted := slices.Clone(p.Open)
 	for _, r := range c.References {
 		if p.Protected(r.From) {
 			wanted = append(wanted, r.To)
 		}
 	}
+
+	// What an ordinary table refers to is ordinary as well.
 	for len(wanted) > 0 {
 		name := wanted[0]
 		wanted = wanted[1:]
 		t := c.Table(name)
 		switch {
 		case t == nil:
-			return nil, fmt.Errorf("there is no table %s", name)
-		case p.Protected(name) && slices.Contains(ch.Open, name):
-			return nil, fmt.Errorf("table %s cannot be open: its rows belong to those of %s", name, ch.Table)
+			return fmt.Errorf("there is no table %s", name)
+		case p.Protected(name) && slices.Contains(p.Open, name):
+			return fmt.Errorf("table %s cannot be open: its rows belong to those of %s", name, p.Choices.Table)
 		case p.Protected(name) || slices.Contains(p.Closed, name) || slices.Contains(p.Ordinary, t):
 			continue
 		}
@@ -115,9 +128,9 @@ func NewPlan(c *Catalog, ch Choices) (*Plan, error) {
 			}
 		}
 	}
+
 	slices.SortFunc(p.Ordinary, func(a, b *Table) int { return cmp.Compare(a.String(), b.String()) })
-	p.total()
-	return p, nil
+	return nil
 }
 
 // Protected reports whether a table is the root or linked to it.

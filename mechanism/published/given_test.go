@@ -50,8 +50,14 @@ func TestBoundsOnACount(t *testing.T) {
 	if w := apart(t, 100, .1, .9, 40, 60); w > 20 || w <= 1 {
 		t.Errorf("Δz = %v between 40 and 60", w)
 	}
-	if _, err := CountGiven(10, 1, .5, 11, 20); err == nil {
-		t.Error("a count of 10 rows between 11 and 20")
+	for _, c := range []struct {
+		n, row   int
+		p        float64
+		from, to int
+	}{{10, 1, .5, 11, 20}, {0, 0, .5, 0, 1}, {10, 2, .5, 0, 10}, {10, 1, 1.5, 0, 10}, {10, 1, math.NaN(), 0, 10}} {
+		if law, err := CountGiven(c.n, c.row, c.p, c.from, c.to); err == nil {
+			t.Errorf("%+v: %v", c, law)
+		}
 	}
 }
 
@@ -152,7 +158,9 @@ func TestExponentialRefuses(t *testing.T) {
 		func() ([]float64, error) { return Exponential([]float64{1}, nil, 0, 1) },
 		func() ([]float64, error) { return Exponential([]float64{1}, []float64{1, 1}, 1, 1) },
 		func() ([]float64, error) { return Exponential([]float64{math.Inf(1)}, nil, 1, 1) },
+		func() ([]float64, error) { return Exponential([]float64{1}, nil, 1, 0) },
 		func() ([]float64, error) { return KNormGradient([]float64{1}, []float64{0}, nil, 1) },
+		func() ([]float64, error) { return KNormGradient([]float64{1}, nil, nil, 1) },
 	} {
 		if out, err := bad(); err == nil {
 			t.Errorf("%v", out)

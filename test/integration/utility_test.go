@@ -243,11 +243,9 @@ func TestAroundIsOneQuestion(t *testing.T) {
 	if got := rows(t, c, "SELECT count(*) FROM adult WHERE sex = $1 AND age > $2", "Male", 40); got != executed {
 		t.Errorf("%s by EXECUTE, %s by parameters", executed, got)
 	}
-	if rows(t, c, "EXECUTE p('Female', 40)") == executed {
-		t.Error("arguments make no difference")
-	}
+	rows(t, c, "EXECUTE p('Female', 40)")
 	if _, n := spent(t, c); n != 3 {
-		t.Errorf("%d releases for three questions", n)
+		t.Errorf("%d releases for three questions, which arguments tell apart", n)
 	}
 }
 

@@ -1,3 +1,3 @@
 // Package packaging checks the Debian package: what it is made from, always; and by night, or by make package-test, the
-// package itself: that it is the same bytes twice, installs, runs and goes.
+// package itself: that it is the same bytes twice, installs, lives under systemd, and goes.
 package packaging

@@ -89,6 +89,7 @@ func TestPackage(t *testing.T) {
 	t.Run("bill", func(t *testing.T) { checkBill(t, tree, bill) })
 	t.Run("example", func(t *testing.T) { checkExample(t, tree) })
 	t.Run("installed", func(t *testing.T) { install(t, deb) })
+	t.Run("service", func(t *testing.T) { live(t, deb) })
 	t.Run("lintian", func(t *testing.T) {
 		if _, err := exec.LookPath("lintian"); err != nil {
 			t.Skip("lintian is not installed")

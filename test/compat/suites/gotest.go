@@ -77,9 +77,11 @@ func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 
 	programs := testPrograms{dir: dir, source: source, of: map[string]string{}}
 	return func(ctx context.Context, at way, p part, only []string) (results, error) {
-		// Not the caller's variables for libpq and Go: the tests are to find the same on every machine.
+		// Not the caller's variables for libpq: the tests are to find the same on every machine. How the caller
+		// compiles stays, so that the standard library is the one that make test has compiled.
 		environment := append(without(os.Environ(), "PG", "GOFLAGS=", "GOWORK="),
-			append(m.environment(at, at.doors[p.door], dir), append(caches, "GOFLAGS=-mod=mod", "GOWORK=off")...)...)
+			append(m.environment(at, at.doors[p.door], dir),
+				append(caches, "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOWORK=off")...)...)
 		program, out, err := programs.build(ctx, p.pkg, environment)
 		if err != nil {
 			return results{whole: {outcome: "fail", output: string(out)}}, ctx.Err()

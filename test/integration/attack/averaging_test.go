@@ -12,7 +12,7 @@ import (
 )
 
 // many is how often an attack repeats that nothing stops. One answer at ε = 1 has noise of standard deviation 142, the
-// mean of 250 independent ones 9: it is off by 45 with probability below 6e-7.
+// mean of 250 independent ones 9: it is off by 50 with probability below 1e-7.
 const many = 250
 
 // until repeats ask until the budget refuses it, at most n times, and returns the mean.
@@ -191,7 +191,7 @@ func TestDifferencing(t *testing.T) {
 }
 
 // Statements each so cheap that no single one is worth refusing, by every mechanism in turn. At ε = 0.8 one has noise
-// of standard deviation 178, the mean of 400 independent ones 8.9: off by 45 with probability below 5e-7.
+// of standard deviation 178, the mean of 400 independent ones 8.9: off by 50 with probability below 1e-7.
 func TestManySmallEpsilons(t *testing.T) {
 	game{off: []*bool{&hook.NoCharge}, guess: func(a analyst) float64 {
 		epsilon, kinds := "0.05", []string{"expm-laplace", "expm-gaussian", "directional"}

@@ -57,13 +57,8 @@ func bystand(t *testing.T, f *fugu, reading bool) map[string]string {
 	run(t, bob, "DROP TABLE IF EXISTS mine")
 	run(t, bob, "CREATE TABLE mine (n int) WITH (autovacuum_enabled = off)")
 
-	// The model is there, so that all that is left is to read the rows.
-	p := dial(t, f)
+	p := prepared(t, f)
 	defer p.Conn.Close()
-	p.Send(t, &pgproto3.Query{String: "EXPLAIN (PRIVACY) " + scanned})
-	p.untilReady(t)
-	p.Send(t, &pgproto3.Parse{Query: scanned}, &pgproto3.Sync{})
-	p.untilReady(t)
 	begun := moment(t, root)
 	state := fmt.Sprintf("state LIKE 'idle%%' AND state_change > to_timestamp(%f)", begun)
 	if reading {

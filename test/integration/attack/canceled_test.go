@@ -28,13 +28,8 @@ func cancelScan(t *testing.T, f *fugu, reading bool) (s stopped) {
 	f.renew()
 	f.engine.Load().Grid(held)
 	root, locker := f.as(t, "postgres"), f.as(t, "postgres")
-	p := dial(t, f)
+	p := prepared(t, f)
 	defer p.Conn.Close()
-	// The model is there, so that all that is left is to read the rows.
-	p.Send(t, &pgproto3.Query{String: "EXPLAIN (PRIVACY) " + scanned})
-	p.untilReady(t)
-	p.Send(t, &pgproto3.Parse{Query: scanned}, &pgproto3.Sync{})
-	p.untilReady(t)
 	begun := moment(t, root)
 	if reading {
 		run(t, locker, "BEGIN")

@@ -51,7 +51,7 @@ var shapes = []shape{
 	{name: "WHERE", ask: asks("SELECT count(*) FROM {rows} WHERE income = 'high' AND ({met})")},
 	{name: "FILTER", ask: asks("SELECT count(*) FILTER (WHERE income = 'high' AND ({met})) FROM {rows}")},
 	{name: "count of CASE", ask: asks("SELECT count(CASE WHEN income = 'high' AND ({met}) THEN 1 END) FROM {rows}")},
-	{name: "sum of CASE", ask: func(a analyst, f fitted) float64 {
+	{name: "sum of CASE", tries: 9, ask: func(a analyst, f fitted) float64 {
 		return less(f.asked(a, "SELECT sum(CASE WHEN income = 'high' AND ({met}) OR "+besides+
 			" THEN 1 ELSE 0 END) FROM {rows}"), f)
 	}},
@@ -98,7 +98,7 @@ func TestConditionFittedWithoutLiterals(t *testing.T) {
 
 // A whole game, with many trials, for one of them.
 func TestFittedConditionInManyTrials(t *testing.T) {
-	game{off: []*bool{&hook.Unlooked}, policy: knownReference, trials: 30, guess: func(a analyst) float64 {
+	game{off: []*bool{&hook.Unlooked}, policy: knownReference, guess: func(a analyst) float64 {
 		f := scatters[0].fit(a)
 		return shapes[0].ask(a, f) / f.share
 	}}.play(t)
@@ -130,7 +130,7 @@ func (s scatter) against(t *testing.T, at sides, sh shape) {
 				return sh.ask(analyst{t, f, f.connect(t, "")}, fit) / fit.share
 			})
 			t.Logf("%s: %.1f of %d; %.2f meet the condition", w.database, got, w.rich, fit.share)
-			if !(math.Abs(got-float64(w.rich)) < 45) {
+			if !(math.Abs(got-float64(w.rich)) < apart) {
 				t.Errorf("%s: the attack finds %.1f customers where there are %d: it is no test of the defence",
 					w.database, got, w.rich)
 			}

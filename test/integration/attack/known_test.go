@@ -71,10 +71,12 @@ func TestKnownTotal(t *testing.T) {
     statement: SELECT count(*) FROM customer WHERE region = 'north'
     values: {count(*): 13300}
 assume: [translation, gaussian]`}
+	// One guess is off by more than 50 once in ten times, if the noise is as large as it is at some; the middle one of
+	// 31 in less than one of 1e8 runs.
 	off(t, &hook.NoCovariances) // which refuses some of these statements: another defence
 	for name, attack := range totals {
 		t.Run(name, func(t *testing.T) {
-			game{worlds: large, policy: []string{"rows: 2000", "rows: 40000"}, on: declare, tries: 9, trials: 30,
+			game{worlds: large, policy: []string{"rows: 2000", "rows: 40000"}, on: declare, tries: 31,
 				guess: func(a analyst) float64 {
 					run(a.t, a.conn, "SET fugu.mechanism = directional")
 					rich, inNorth := attack.seen(numbers(a.t, a.conn, attack.ask))

@@ -211,7 +211,8 @@ func TestReloads(t *testing.T) {
 	other := func(i int) string { return fmt.Sprintf("within: 0.05%d", 1+i) }
 	t.Run("defence off", func(t *testing.T) {
 		off(t, &hook.NoCharge)
-		if seen, e := ask(t, other); len(seen) < loads-1 || e != 0 {
+		// Five draws are not all the same number.
+		if seen, e := ask(t, other); len(seen) < 2 || e != 0 {
 			t.Errorf("answers %v for epsilon %g: it is no test of the defence", seen, e)
 		}
 	})

@@ -195,7 +195,7 @@ func TestTimesOfAnswers(t *testing.T) {
 	off(t, &hook.NoStored, &hook.NoCharge)
 	t.Run("defence off", func(t *testing.T) {
 		off(t, &hook.DearRows, &hook.NoGrid)
-		right := guesses(t, only(nest("upper(lower($))", "note", 200)+" < note"))
+		right := guesses(t, only(nest("upper(lower($))", "note", 60)+" < note"))
 		t.Logf("right in %d of %d pairs", right, pairs)
 		if right <= least {
 			t.Errorf("right in %d of %d pairs: it is no test of the defence", right, pairs)
@@ -255,103 +255,89 @@ func TestFirstPointOfTheGrid(t *testing.T) {
 	}
 }
 
+// prepared is a client whose statement is prepared, and the model for it there: all that is left is to read the rows.
+func prepared(t *testing.T, f *fugu) peer {
+	t.Helper()
+	p := dial(t, f)
+	p.Send(t, &pgproto3.Query{String: "EXPLAIN (PRIVACY) " + scanned})
+	p.untilReady(t)
+	p.Send(t, &pgproto3.Parse{Query: scanned}, &pgproto3.Sync{})
+	p.untilReady(t)
+	return p
+}
+
+// interruption is a way to end a statement while its rows are being read, and the code that its client is told.
+type interruption struct {
+	end  func(t *testing.T, p peer, root *pgx.Conn)
+	code string
+}
+
+// scanning is true of the reader's sessions that wait for a lock.
+const scanning = "FROM pg_locks JOIN pg_stat_activity a USING (pid) WHERE NOT granted AND a.usename = 'fugu_reader' " +
+	"AND a.datname = current_database()"
+
+// costs is what three tries cost that are interrupted, and what an answer does then: as much as was asked for, but for
+// how the noise is rounded.
+func (i interruption) costs(t *testing.T) (epsilon, answered float64) {
+	t.Helper()
+	f := serve(t, worlds[1], options{policy: []string{"budget: {epsilon: 1,", "budget: {epsilon: 10,"}})
+	root, locker := worlds[1].as(t, "postgres"), worlds[1].as(t, "postgres")
+	number(t, f.connect(t, ""), "SELECT count(*) FROM customer") // what is asked once of the catalog
+	before, _ := spent(t, f.connect(t, ""))
+	for range 3 {
+		p := prepared(t, f)
+
+		// Whoever reads the table now waits, and can be interrupted at leisure.
+		run(t, locker, "BEGIN")
+		run(t, locker, "LOCK TABLE customer IN ACCESS EXCLUSIVE MODE")
+		p.Send(t, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{})
+		if waitFor(t, root, "SELECT count(*)::float8 "+scanning) == 0 {
+			t.Fatal("it does not come to reading")
+		}
+		i.end(t, p, root)
+		told := p.untilReady(t)
+		run(t, locker, "ROLLBACK")
+		if !strings.Contains(told, `"`+i.code+`"`) {
+			t.Fatalf("interrupted:\n%s", told)
+		}
+		_ = p.Conn.Close()
+	}
+	epsilon, _ = spent(t, f.connect(t, ""))
+	number(t, f.connect(t, ""), scanned)
+	answered, _ = spent(t, f.connect(t, ""))
+	return epsilon - before, answered - epsilon
+}
+
+// play shows that with the defence on each try costs what an answer does; free says what they cost with it off.
+func (i interruption) play(t *testing.T, defence *bool, free func(epsilon, answered float64) bool) {
+	t.Helper()
+	t.Run("defence off", func(t *testing.T) {
+		off(t, defence)
+		if e, answered := i.costs(t); !free(e, answered) {
+			t.Errorf("three tries cost epsilon %g, and an answer %g: it is no test of the defence", e, answered)
+		}
+	})
+	t.Run("defence on", func(t *testing.T) {
+		if e, answered := i.costs(t); answered < .9 || e < 3*answered*(1-1e-6) {
+			t.Errorf("three tries cost epsilon %g, and an answer %g", e, answered)
+		}
+	})
+}
+
 // A statement whose connection to the database is lost amid its scan is paid for again when it is asked again. Who can
 // end the reader's session, as a member of pg_signal_backend, or by bringing the server down, would learn by answer or
 // error whether the rows were read by then, and go on at another moment.
 func TestLostConnections(t *testing.T) {
-	costs := func(t *testing.T, tries int) (epsilon, answered float64) {
-		f := serve(t, worlds[1], options{policy: []string{"budget: {epsilon: 1,", "budget: {epsilon: 10,"}})
-		root, locker := worlds[1].as(t, "postgres"), worlds[1].as(t, "postgres")
-		number(t, f.connect(t, ""), "SELECT count(*) FROM customer") // what is asked once of the catalog
-		before, _ := spent(t, f.connect(t, ""))
-		for range tries {
-			p := dial(t, f)
-			p.Send(t, &pgproto3.Query{String: "EXPLAIN (PRIVACY) " + scanned})
-			p.untilReady(t)
-			p.Send(t, &pgproto3.Parse{Query: scanned}, &pgproto3.Sync{})
-			p.untilReady(t)
-			run(t, locker, "BEGIN")
-			run(t, locker, "LOCK TABLE customer IN ACCESS EXCLUSIVE MODE")
-			p.Send(t, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{})
-			const waiting = "SELECT count(pg_terminate_backend(pid))::float8 FROM pg_locks " +
-				"JOIN pg_stat_activity a USING (pid) WHERE NOT granted AND a.usename = 'fugu_reader' " +
-				"AND a.datname = current_database()"
-			if waitFor(t, root, waiting) == 0 {
-				t.Fatal("it does not come to reading")
-			}
-			told := p.untilReady(t)
-			run(t, locker, "ROLLBACK")
-			if !strings.Contains(told, `"08006"`) {
-				t.Fatalf("after a connection was lost:\n%s", told)
-			}
-			_ = p.Conn.Close()
-		}
-		epsilon, _ = spent(t, f.connect(t, ""))
-		number(t, f.connect(t, ""), scanned)
-		answered, _ = spent(t, f.connect(t, ""))
-		return epsilon - before, answered - epsilon
-	}
-	t.Run("defence off", func(t *testing.T) {
-		off(t, &hook.FreeLosses)
-		if e, answered := costs(t, 3); answered != 0 || e < .9 {
-			t.Errorf("three lost connections cost epsilon %g, and the answer %g more: it is no test of the defence", e,
-				answered)
-		}
-	})
-	t.Run("defence on", func(t *testing.T) {
-		if e, answered := costs(t, 3); answered < .9 || e < 3*answered*(1-1e-6) {
-			t.Errorf("three lost connections cost epsilon %g, and an answer %g", e, answered)
-		}
-	})
+	lost := interruption{code: "08006", end: func(t *testing.T, _ peer, root *pgx.Conn) {
+		run(t, root, "SELECT pg_terminate_backend(pid) "+scanning)
+	}}
+	// One try is paid for, and all the others and the answer go with it.
+	lost.play(t, &hook.FreeLosses, func(e, answered float64) bool { return answered == 0 && e >= .9 })
 }
 
 // A statement that is cancelled has been paid for, and is paid for again when it is asked again: each try tells a
 // little by its time.
 func TestCanceledStatements(t *testing.T) {
-	// What the tries cost, and what an answer does: as much as was asked for, but for how the noise is rounded.
-	costs := func(t *testing.T, tries int) (epsilon, answered float64) {
-		f := serve(t, worlds[1], options{policy: []string{"budget: {epsilon: 1,", "budget: {epsilon: 10,"}})
-		root, locker := worlds[1].as(t, "postgres"), worlds[1].as(t, "postgres")
-		number(t, f.connect(t, ""), "SELECT count(*) FROM customer") // what is asked once of the catalog
-		before, _ := spent(t, f.connect(t, ""))
-		for range tries {
-			p := dial(t, f)
-			p.Send(t, &pgproto3.Query{String: "EXPLAIN (PRIVACY) " + scanned})
-			p.untilReady(t)
-			p.Send(t, &pgproto3.Parse{Query: scanned}, &pgproto3.Sync{})
-			p.untilReady(t)
-			// Whoever reads the table now waits, and can be cancelled at leisure.
-			run(t, locker, "BEGIN")
-			run(t, locker, "LOCK TABLE customer IN ACCESS EXCLUSIVE MODE")
-			p.Send(t, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{})
-			const waiting = "SELECT count(*)::float8 FROM pg_locks JOIN pg_stat_activity a USING (pid) " +
-				"WHERE NOT granted AND a.usename = 'fugu_reader' AND a.datname = current_database()"
-			if waitFor(t, root, waiting) == 0 {
-				t.Fatal("it does not come to reading")
-			}
-			p.cancel(t)
-			told := p.untilReady(t)
-			run(t, locker, "ROLLBACK")
-			if !strings.Contains(told, `"57014"`) {
-				t.Fatalf("after a cancel:\n%s", told)
-			}
-			_ = p.Conn.Close()
-		}
-		epsilon, _ = spent(t, f.connect(t, ""))
-		number(t, f.connect(t, ""), scanned)
-		answered, _ = spent(t, f.connect(t, ""))
-		return epsilon - before, answered - epsilon
-	}
-	t.Run("defence off", func(t *testing.T) {
-		off(t, &hook.ChargeLate)
-		if e, answered := costs(t, 3); e != 0 || answered < .9 {
-			t.Errorf("three cancelled statements cost epsilon %g, and an answer %g: it is no test of the defence", e,
-				answered)
-		}
-	})
-	t.Run("defence on", func(t *testing.T) {
-		if e, answered := costs(t, 3); answered < .9 || e < 3*answered*(1-1e-6) {
-			t.Errorf("three cancelled statements cost epsilon %g, and an answer %g", e, answered)
-		}
-	})
+	canceled := interruption{code: "57014", end: func(t *testing.T, p peer, _ *pgx.Conn) { p.cancel(t) }}
+	canceled.play(t, &hook.ChargeLate, func(e, answered float64) bool { return answered >= .9 && e == 0 })
 }
