@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -107,7 +108,15 @@ func unreadable(file string, err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return Findings{{File: file, Message: fmt.Sprintf("cannot be read: %v", err)}}
+	hint := ""
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		hint = "write behind policy: in fugu.yaml where the policy is, as seen from there; fugu init DATABASE-URL " +
+			"writes one"
+	case errors.Is(err, fs.ErrPermission):
+		hint = "let the user read it who runs fugu"
+	}
+	return Findings{{File: file, Message: fmt.Sprintf("cannot be read: %v", err), Hint: hint}}
 }
 
 // Resolve names the database of each policy that names none, which is that of the guest, and reports what the policies

@@ -191,7 +191,7 @@ func TestLoadDirectory(t *testing.T) {
 		t.Errorf("%d policies", len(ps))
 	}
 	if _, err := Load("testdata/nowhere"); err == nil ||
-		err.Error() != "testdata/nowhere: cannot be read: no such file or directory" {
+		!strings.HasPrefix(err.Error(), "testdata/nowhere: cannot be read: no such file or directory; write behind") {
 		t.Errorf("missing path: %v", err)
 	}
 }

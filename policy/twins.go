@@ -12,14 +12,21 @@ const leastRows = 10
 // twin reads how a table is answered, and what of its twin analysts get.
 func (t *Table) twin(r *strictyaml.Report, f strictyaml.Fields) {
 	t.Answers = ByAnswerNoise
+	understood := !f.Misspelt("answers")
 	if a := f.Get("answers"); a != nil {
-		word, _ := a.Word(words["tables.*.answers"]...)
+		var word string
+		word, understood = a.Word(words["tables.*.answers"]...)
 		t.Answers, t.answersSaid = Answers(word), true
 	}
 
 	section := f.Get("twin")
 	if section == nil {
 		return
+	}
+
+	// A word that is misspelt is one mistake: whoever writes a section twin is not told what noise needs besides.
+	if !understood {
+		t.Answers = FromTwin
 	}
 	w := Twin{Rows: Aggregate, At: section.At}
 	g := section.Fields(keys["tables.*.twin"]...)

@@ -1,11 +1,17 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/sqlstate"
 	"fugu/test/pgcluster"
 )
 
@@ -59,4 +65,70 @@ func TestAdvice(t *testing.T) {
 		"-secret", "incom = '>50K'", "-from", "0.1", "-to", "0.6", "-within", "0.05", "-rows", "300", "-analyst",
 		"alice", "-independent-rows")
 	expect(t, exitFailure, "fugu init DATABASE-URL writes one", "check", "-c", t.TempDir()+"/fugu.yaml")
+	expect(t, exitFailure, "write the address as postgres://", "init", "hospital")
+	expect(t, exitFailure, "which no name server knows", "init", with(owner.Hostname(), "nobody.invalid"))
+	expect(t, exitFailure, "the server has no TLS", "init", with("sslmode=disable", "sslmode=require"))
+}
+
+// A condition that PostgreSQL does not take, and a right that a role lacks, are advised on wherever they come up.
+func TestAdviceOnRefusals(t *testing.T) {
+	for code, want := range map[sqlstate.Code]string{
+		sqlstate.SyntaxError:           "between single quotes",
+		sqlstate.UndefinedColumn:       "if it is a text, put it between single quotes",
+		sqlstate.InsufficientPrivilege: "grants.sql",
+		sqlstate.TooManyConnections:    "max_connections",
+	} {
+		err := fmt.Errorf("the twin: %w", &pgconn.PgError{Code: string(code), Message: "no"})
+		if got := describe(err); !strings.Contains(got, "\n  hint: ") || !strings.Contains(got, want) {
+			t.Errorf("%s: %s", code, got)
+		}
+	}
+
+	// Of a file something is said where nobody else has anything to say.
+	_, err := os.Open(filepath.Join(t.TempDir(), "nowhere", "fugu.db"))
+	if got := describe(fmt.Errorf("opening the ledger: %w", err)); !strings.Contains(got, "mend the path") {
+		t.Error(got)
+	}
+	own := &sqlstate.Error{Code: sqlstate.SyntaxError, Message: "no", Hint: "do this", Cause: err}
+	if got := describe(own); !strings.Contains(got, "do this") || strings.Contains(got, "mend the path") {
+		t.Error(got)
+	}
+}
+
+// What is mistyped on the command line is told in a line, with what was meant, and nothing is done.
+func TestMistypedCommands(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{`unknown command "chek": write fugu check`, []string{"chek", "-c", "fugu.yaml"}},
+		{`unknown command "nonsense": fugu help lists`, []string{"nonsense"}},
+		{"there is no flag -secrets: write -secret\n", []string{"init", "postgres://nowhere", "-secrets", "a = 1"}},
+		{"there is no flag -nonsense: fugu check -h lists all", []string{"check", "-nonsense"}},
+		{"fugu init -h says what there is", []string{"init", "-rows", "many"}},
+		{`-from "0,1" is no number: write one with a point`, []string{"init", "postgres://nowhere", "-from", "0,1"}},
+		{"write -c before the configuration: fugu check -c shop/fugu.yaml", []string{"check", "shop/fugu.yaml"}},
+		{"fugu serve takes flags alone", []string{"serve", "now"}},
+	} {
+		code, stdout, stderr := invoke(t, c.args...)
+		if code != exitUsage || !strings.Contains(stderr, c.want) || stdout != "" || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("fugu %q: exit %d, with %q wanted\n%s%s", c.args, code, c.want, stdout, stderr)
+		}
+	}
+}
+
+// An analyst without a password is a name that is misspelt, more likely than not.
+func TestStrangers(t *testing.T) {
+	for _, name := range []string{"bob", "bbo"} {
+		path := setting(t, "method: trust", "method: scram-sha-256\n  users: users.txt", "[alice, bob]",
+			"[alice, "+name+"]")
+		for _, user := range []string{"alice", "bob"} {
+			expect(t, exitOK, "ok user", "user", "add", user, "-generate", "-c", path)
+		}
+		_, stdout, stderr := invoke(t, "check", "-c", path)
+		said := strings.Contains(stdout, fmt.Sprintf("analyst %q is not in the users file", name))
+		if said != (name == "bbo") || strings.Contains(stdout, `analyst "alice"`) {
+			t.Errorf("%s: %s%s", name, stdout, stderr)
+		}
+	}
 }

@@ -20,6 +20,7 @@ type door struct {
 	auth         auth.Method
 	scram        *auth.SCRAM        // in auth; nil: it is not asked
 	certificates *auth.Certificates // likewise
+	users        auth.Users         // when it was opened; nil: no file says who there is
 	warnings     []string
 	seen         string // the state of the files when they were read
 }
@@ -45,6 +46,7 @@ func openDoor(c *config.Config, keep bool) (*door, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.users = users
 
 	switch c.Auth.Method {
 	case "trust":

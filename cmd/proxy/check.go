@@ -20,9 +20,12 @@ import (
 // check reads everything that serve would, and reports.
 func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	asJSON := false
-	_, path, err := flags("check", args, stderr, func(fs *flag.FlagSet) {
+	fs, path, err := flags("check", args, stderr, func(fs *flag.FlagSet) {
 		fs.BoolVar(&asJSON, "json", false, "print JSON")
 	})
+	if err == nil {
+		err = noArguments(fs)
+	}
 	if err != nil {
 		return err
 	}
@@ -57,6 +60,9 @@ func (f *findings) look(ctx context.Context) error {
 	for _, w := range door.warnings {
 		f.add(finding.Warning, f.setting("auth"), w, "", "")
 	}
+	for _, p := range h.policies {
+		f.strangers(p, door)
+	}
 	for _, w := range h.warnings {
 		f.grants(w)
 	}
@@ -82,6 +88,17 @@ func (f *findings) look(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// strangers are analysts of a policy who have no password: a name that is misspelt shuts somebody out, silently.
+func (f *findings) strangers(p *policy.Policy, d *door) {
+	for _, name := range p.Analysts {
+		if _, known := d.users[name]; !known && d.users != nil {
+			what := fmt.Sprintf("analyst %q is not in the users file, and cannot come in", name)
+			f.add(finding.Warning, f.under(p, "analysts"), what, "",
+				"mend the name, or give a password: fugu user add "+name)
+		}
+	}
 }
 
 // grants takes in what the databases say of the roles of the configuration.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"fugu/internal/nearest"
 )
 
 // command is one of fugu's commands. Help, the completion of shells and the manual page are made of this table.
@@ -78,6 +80,18 @@ func commandOf(name string) (command, bool) {
 		return command{}, false
 	}
 	return all[i], true
+}
+
+// meant says which command somebody may have meant.
+func meant(name string) string {
+	var known []string
+	for _, c := range commands() {
+		known = append(known, c.name)
+	}
+	if near := nearest.Of(name, known); near != "" {
+		return "write fugu " + near + "; fugu help lists all"
+	}
+	return "fugu help lists those that there are"
 }
 
 // subcommand is the first of a use's words, where that is no argument.

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -81,15 +82,21 @@ func initialize(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	}
 	database := fs.Arg(0)
 	if fs.NArg() > 0 { // flags may stand behind it, too
-		if err := fs.Parse(fs.Args()[1:]); err != nil {
-			return usageError{err}
+		if err := parse(fs, fs.Args()[1:], stderr); err != nil {
+			return err
 		}
 	}
 	if fs.NArg() > 0 {
 		return usageError{errors.New("give one database: fugu init postgres://OWNER@HOST/DATABASE")}
 	}
+	if err := o.numbers(); err != nil {
+		return err
+	}
 	db, err := pgx.Connect(ctx, database)
-	if err != nil {
+	if err != nil && database == "" {
+		return fmt.Errorf("no database was named, as in fugu init %s, and that of the environment (PGHOST and the "+
+			"like) is not reached: %w", addressForm, err)
+	} else if err != nil {
 		return fmt.Errorf("connecting to the database: %w", err)
 	}
 	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }()
@@ -120,6 +127,17 @@ func initialize(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	}
 	o.report(stdout, database, plan, at)
 	return found.tell(stdout, stderr, false)
+}
+
+// numbers checks those that flags say in words, which go into the policy as they were typed.
+func (o *initFlags) numbers() error {
+	for _, x := range []struct{ flag, text string }{{"-from", o.choices.From}, {"-to", o.choices.To},
+		{"-within", o.choices.Within}, {"-epsilon", o.choices.Epsilon}, {"-delta", o.choices.Delta}} {
+		if _, err := strconv.ParseFloat(x.text, 64); x.text != "" && err != nil {
+			return usageError{fmt.Errorf("%s %q is no number: write one with a point, such as 0.25", x.flag, x.text)}
+		}
+	}
+	return nil
 }
 
 // isCondition checks that PostgreSQL takes a text for a condition on the rows of a table.

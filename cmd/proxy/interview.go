@@ -97,7 +97,7 @@ func (v *interview) say(text string) { fmt.Fprintln(v.out, finding.Wrap(text, 0,
 func (v *interview) isTable(text string) error {
 	name, err := policy.ParseName(text)
 	if err == nil && v.catalog.Table(name) == nil {
-		err = fmt.Errorf("there is no table %s in the database", name)
+		err = fmt.Errorf("there is no table %s in the database, but %s", name, someTables(v.catalog, name))
 	}
 	return err
 }

@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	cmd, ok := commandOf(args[0])
 	if !ok {
-		fmt.Fprintf(stderr, "fugu: unknown command %q\n\n%s", args[0], usage())
+		fmt.Fprintf(stderr, "fugu: unknown command %q: %s\n", args[0], meant(args[0]))
 		return exitUsage
 	}
 

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/term"
 
+	"fugu/internal/nearest"
 	"fugu/internal/setup"
 	"fugu/policy"
 )
@@ -142,9 +143,28 @@ func (o *initFlags) tableOf(flag, name string, c *setup.Catalog) (policy.Qualifi
 		return q, usageError{fmt.Errorf("%s: %w", flag, err)}
 	}
 	if c.Table(q) == nil {
-		return q, usageError{fmt.Errorf("%s: there is no table %s in the database", flag, q)}
+		return q, usageError{fmt.Errorf("%s: there is no table %s in the database, but %s", flag, q, someTables(c, q))}
 	}
 	return q, nil
+}
+
+// someTables names the table that was meant, or the first of those that there are.
+func someTables(c *setup.Catalog, meant policy.QualifiedName) string {
+	var names []string
+	for _, t := range c.Tables {
+		names = append(names, t.QualifiedName.String())
+	}
+	const most = 8
+	near := nearest.Of(meant.String(), names)
+	switch {
+	case near != "":
+		return near
+	case len(names) == 0:
+		return "none at all that you may see: is it the right one?"
+	case len(names) > most:
+		return strings.Join(names[:most], ", ") + ", ..."
+	}
+	return strings.Join(names, ", ")
 }
 
 // showTables lists the tables that there are, with their keys and what they refer to.

@@ -27,7 +27,10 @@ const drainTimeout = 20 * time.Second
 
 // serve answers clients until ctx ends, then drains.
 func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	_, path, err := flags("serve", args, stderr, nil)
+	fs, path, err := flags("serve", args, stderr, nil)
+	if err == nil {
+		err = noArguments(fs)
+	}
 	if err != nil {
 		return err
 	}
@@ -88,6 +91,8 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGUSR2)
 	defer signal.Stop(signals)
 
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	active, retire := context.WithCancel(ctx)
 	defer retire()
 	leave := s.office.open(active)
@@ -102,9 +107,10 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 			if got != syscall.SIGUSR2 {
 				s.readAgain()
 				s.reload(active)
-			} else if s.handOver(active) {
+			} else if successor := s.handOver(active); successor != nil {
 				leave() // which the successor tries to have
 				retire()
+				go s.outlive(ctx, successor, end)
 			}
 		})
 	})
@@ -126,20 +132,23 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	if err == nil {
 		s.log.Info("stopped")
 	}
+	if errors.Is(context.Cause(ctx), errAlone) {
+		err = errors.Join(err, errAlone)
+	}
 	return err
 }
 
-// handOver starts a successor, and takes no more clients where it has come up.
-func (s *served) handOver(ctx context.Context) bool {
-	pid, err := bequeath(ctx, s.program, s.listener, s.house.lock)
+// handOver starts a successor, and takes no more clients where it has come up; else there is none.
+func (s *served) handOver(ctx context.Context) *heir {
+	successor, err := bequeath(ctx, s.program, s.listener, s.house.lock)
 	if err != nil {
 		s.log.Error("there is no successor, and this proxy goes on", "error", err)
-		return false
+		return nil
 	}
-	s.log.Info("a successor takes clients; this proxy ends with its last one", "pid", pid,
+	s.log.Info("a successor takes clients; this proxy ends with its last one", "pid", successor.pid,
 		"sessions", s.server.Counts().Sessions)
 	s.server.Retire(s.house.config.Limits.HandOver)
-	return true
+	return successor
 }
 
 // forEach calls do with each signal until ctx ends.

@@ -27,6 +27,7 @@ const (
 	amount      // a number with a unit, or without
 	count       // a number
 	share       // a number between 0 and 1
+	place       // host:port; a port alone is a number, and is told what lacks
 )
 
 // setting is the value of a leaf, wherever it comes from.
@@ -37,7 +38,7 @@ type setting struct {
 }
 
 var leaves = []leaf{
-	{"listen", "write listen: 127.0.0.1:6432", text, func(c *Config, s setting) { c.Listen = s.address() }, false},
+	{"listen", "write listen: 127.0.0.1:6432", place, func(c *Config, s setting) { c.Listen = s.address() }, false},
 	{"upstream.guest", dsnHint, text, func(c *Config, s setting) { c.Upstream.Guest = s.dsn() }, false},
 	{"upstream.reader", dsnHint, text, func(c *Config, s setting) { c.Upstream.Reader = s.dsn() }, false},
 	{"upstream.keeper", "", text, func(c *Config, s setting) { c.Upstream.Keeper = s.dsn() }, false},
@@ -62,7 +63,7 @@ var leaves = []leaf{
 		false},
 	{"ledger_key", "", text, func(c *Config, s setting) { c.Ledger.Key = s.key() }, true},
 	{"models", "", text, func(c *Config, s setting) { c.Models = s.file() }, false},
-	{"admin", "", text, func(c *Config, s setting) {
+	{"admin", "", place, func(c *Config, s setting) {
 		if s.text != "" {
 			c.Admin.Address = s.near()
 		}
@@ -235,7 +236,7 @@ func fromFile(l leaf, v *strictyaml.Value) (s setting, ok bool) {
 		var n int64
 		n, ok = v.Int(math.MinInt64, math.MaxInt64)
 		s.text = strconv.FormatInt(n, 10)
-	case (l.kind == amount || l.kind == share) && (v.Kind == strictyaml.Int || v.Kind == strictyaml.Float):
+	case l.kind != text && (v.Kind == strictyaml.Int || v.Kind == strictyaml.Float):
 		s.text, _, ok = v.Scalar()
 	default:
 		s.text, ok = v.Text()

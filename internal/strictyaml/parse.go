@@ -29,6 +29,15 @@ const (
 	maxDepth = 32
 )
 
+// hintOfSyntax says what is wrong as a rule where the parser does not know how to go on.
+func hintOfSyntax(message string) string {
+	if strings.Contains(message, "'\t'") {
+		return "indent by spaces, not by tabs"
+	}
+	return "look at this line and the one above: keys of one section begin in one column, a colon has a space behind " +
+		"it, and brackets and quotes are closed"
+}
+
 // Parse reads the one document in data. It returns nil, with a finding in the report, where there is none to decode;
 // other findings leave a Value that can be decoded further, so that one run shows everything.
 func Parse(r *Report, data []byte) *Value {
@@ -51,7 +60,8 @@ func Parse(r *Report, data []byte) *Value {
 		if r.Withhold {
 			message, _, _ = strings.Cut(message, `"`) // what follows is quoted from the file
 		}
-		r.Add(at, "", "not valid YAML: %s", strings.TrimRight(message, " :"))
+		r.Add(at, hintOfSyntax(message), "not valid YAML: %s",
+			strings.ReplaceAll(strings.TrimRight(message, " :"), "\t", `\t`))
 		return nil
 	}
 

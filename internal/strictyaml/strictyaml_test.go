@@ -40,6 +40,8 @@ var bad = []struct{ name, in, want string }{
 	{"directive", "%YAML 1.2\n---\ntext: a\n", "1:1: a %-directive is not used here; remove the line"},
 	{"unknown key", "text: a\nfoo: 1\n",
 		`2:1: unknown key "foo"; known here: text, word, int, float, scalars, map`},
+	{"misspelt key", "txet: a\n",
+		`1:1: unknown key "txet"; write text; known here: text, word, int, float, scalars, map`},
 	{"duplicate key", "text: a\nint: 1\ntext: b\n",
 		`3:1: the key "text" is already there in line 1; keep one of the two`},
 	{"nested duplicate, after wide characters", "map: {é中: x, b: y, b: z}\n",
@@ -84,8 +86,11 @@ var bad = []struct{ name, in, want string }{
 	{"text for a list", "scalars: a, b\n",
 		`1:10: scalars must be a list, not the text "a, b"; write [a, b] or one '- a' on each line`},
 	{"list for a map", "map: [a]\n", "1:6: map must be a section of keys and values, not a list"},
-	{"syntax", "text: [a\nint: 1\n", "2:1: not valid YAML: ',' or ']' must be specified"},
-	{"tab", "map:\n\ta: b\n", "2:1: not valid YAML: found character '\\t' that cannot start any token"},
+	{"syntax", "text: [a\nint: 1\n", "2:1: not valid YAML: ',' or ']' must be specified; look at this line and the " +
+		"one above: keys of one section begin in one column, a colon has a space behind it, and brackets and quotes " +
+		"are closed"},
+	{"tab", "map:\n\ta: b\n",
+		"2:1: not valid YAML: found character '\\t' that cannot start any token; indent by spaces, not by tabs"},
 	{"not UTF-8", "text: é\nword: \xff\n", "2:7: the byte 0xff is not UTF-8; save the file as UTF-8"},
 	{"control character", "text: é\x01\n", "1:8: a control character (U+0001)"},
 	{"invisible character", "text: a\u2028int: 1\n", "1:8: an invisible character (U+2028)"},

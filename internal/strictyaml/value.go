@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"fugu/internal/nearest"
 )
 
 // Kind is what a value is.
@@ -274,17 +276,34 @@ func (v *Value) Fields(known ...string) Fields {
 		if slices.Contains(known, e.Key) {
 			f.entries = append(f.entries, e)
 		} else {
-			v.report.Add(e.At, "known here: "+strings.Join(known, ", "), "unknown key%s", v.report.key(e.Key))
+			f.unknown = append(f.unknown, e.Key)
+			v.report.Add(e.At, v.report.knownHere(e.Key, known), "unknown key%s", v.report.key(e.Key))
 		}
 	}
 	return f
+}
+
+// knownHere says which keys there are, and first which one was meant.
+func (r *Report) knownHere(key string, known []string) string {
+	hint := "known here: " + strings.Join(known, ", ")
+	if meant := nearest.Of(key, known); meant != "" && r.key(key) != "" {
+		hint = "write " + meant + "; " + hint
+	}
+	return hint
 }
 
 // Fields is a mapping with known keys.
 type Fields struct {
 	section *Value
 	entries []Entry
+	unknown []string // keys that have been reported
 	ok      bool
+}
+
+// Misspelt reports whether a key that is not there stands there in other letters, which has been reported.
+func (f Fields) Misspelt(key string) bool {
+	return f.Get(key) == nil &&
+		slices.ContainsFunc(f.unknown, func(other string) bool { return nearest.Of(other, []string{key}) != "" })
 }
 
 // Get returns the value of a key, nil if it is not there.
@@ -297,10 +316,10 @@ func (f Fields) Get(key string) *Value {
 	return nil
 }
 
-// Need is Get for a key that must be there.
+// Need is Get for a key that must be there. One that is misspelt is not missing besides.
 func (f Fields) Need(key, hint string) *Value {
 	v := f.Get(key)
-	if v == nil && f.ok {
+	if v == nil && f.ok && !f.Misspelt(key) {
 		f.Missing(join(f.section.Path, key), hint)
 	}
 	return v
