@@ -103,8 +103,9 @@ func (v *vector) cellLaw(x *big.Rat, cell int, counts []int64) []Outcome {
 	return normalised(weights, total, func(key string) []int64 { return outcomes[key] })
 }
 
-// weighed is Σ_j ways[j] x^j, the weight of an outcome that so many vectors at each distance come to. Its numerator over
-// the common denominator is added up by Horner's rule: fractions would be shortened at each of thousands of vectors.
+// weighed is Σ_j ways[j] x^j, the weight of an outcome that so many vectors at each distance come to. Its numerator
+// over the common denominator is added up by Horner's rule: fractions would be shortened at each of thousands of
+// vectors.
 func weighed(x *big.Rat, ways []int64) *big.Rat {
 	sum, over := new(big.Int), big.NewInt(1)
 	for j := len(ways) - 1; j >= 0; j-- {
