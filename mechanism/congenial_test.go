@@ -251,9 +251,9 @@ func TestFalseTotalIsNotTold(t *testing.T) {
 	}
 }
 
-// A row of the table that is in none of the groups is shared out among them: F is the mean of what it is with the row in
-// one group after the other. So what is hidden where the row is in a group is hidden where it is in none, whatever the
-// scales are; left out, a row that leaves its group would move F by half of that.
+// A row of the table that is in none of the groups is shared out among them: F is the mean of what it is with the row
+// in one group after the other. So what is hidden where the row is in a group is hidden where it is in none, whatever
+// the scales are; left out, a row that leaves its group would move F by half of that.
 func TestRowsInNoGroupAreShared(t *testing.T) {
 	const one = 1 << 20 // steps
 	rng := rand.New(rand.NewPCG(1, 9))
