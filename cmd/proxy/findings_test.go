@@ -116,7 +116,8 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
-// complete checks that each finding of a check's JSON, other than of what is as it should be, has a reason and what to do.
+// complete checks that each finding of a check's JSON has a reason and what to do, but for those of what is as it
+// should be.
 func complete(t *testing.T, text string) {
 	t.Helper()
 	var told struct{ Findings finding.List }
@@ -148,7 +149,8 @@ func TestFindingsAreWhole(t *testing.T) {
 				return true
 			}
 			level, ok := call.Args[0].(*ast.SelectorExpr)
-			if called, is := call.Fun.(*ast.SelectorExpr); !ok || !is || called.Sel.Name != "add" || level.Sel.Name == "OK" {
+			called, is := call.Fun.(*ast.SelectorExpr)
+			if !ok || !is || called.Sel.Name != "add" || level.Sel.Name == "OK" {
 				return true
 			}
 			n++
