@@ -22,9 +22,10 @@ check_go() {
   local want have
   want=$(awk '$1 == "go" { print $2; exit }' go.mod)
   # Inside the module, a Go command that may do so fetches the version that go.mod asks for; else it fails here.
-  have=$(go env GOVERSION 2>&1) || die "Go $want or newer is needed: $have"
+  have=$(go env GOVERSION 2>&1) || die "Go $want or newer is needed, see https://go.dev/doc/install: $have"
   have=${have#go}
-  [ "$(printf '%s\n' "$want" "${have%% *}" | sort -V | head -n 1)" = "$want" ] || die "Go $want or newer is needed, this is $have"
+  [ "$(printf '%s\n' "$want" "${have%% *}" | sort -V | head -n 1)" = "$want" ] ||
+    die "Go $want or newer is needed, and $(command -v go) is $have: see https://go.dev/doc/install"
 }
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
@@ -102,7 +103,7 @@ trap unguard EXIT
 install_packages() {
   command -v apt-get >/dev/null || die "please install: $*"
   [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null ||
-    die "root is needed to install packages; run: sudo apt-get install --no-install-recommends $*"
+    die "root is needed to install packages; run: sudo apt-get update && sudo apt-get install $*"
   say "installing $*"
   guard /usr/sbin/policy-rc.d 755 '#!/bin/sh\nexit 101\n'
   guard /etc/postgresql-common/createcluster.d/fugu-setup.conf 644 'create_main_cluster = false\n'

@@ -19,7 +19,8 @@ import (
 // A proxy hands over to a successor, on SIGUSR2: it starts the program anew, which may be another version by now, with
 // the socket on which clients connect and the lock of the ledger. Both take clients from the one socket until the
 // successor is ready, so that none is turned away; then the first takes no more, and ends when its last client has
-// gone. A successor that does not come up changes nothing.
+// gone. A successor that does not come up changes nothing. One that fails later, while the first still has clients, has
+// the first end too, as a failure, so that whoever looks after it starts another.
 //
 // Two sockets of the same address (SO_REUSEPORT) would each have a queue of their own, and what is in the first one's
 // is lost with it. A socket that a service manager holds (LISTEN_FDS) keeps new clients waiting while the one process
@@ -150,17 +151,23 @@ func duplicate(l net.Listener) (*os.File, error) {
 // successorTime is how long a successor may take until it is ready: it verifies the whole ledger.
 const successorTime = 10 * time.Minute
 
-// bequeath starts a successor with the socket and the lock, and returns its process id when it takes clients. After an
-// error there is none, and all is as it was.
-func bequeath(ctx context.Context, program string, clients net.Listener, lock *os.File) (pid int, err error) {
+// heir is a successor that takes clients.
+type heir struct {
+	pid   int
+	ended <-chan error // how it has ended, once it has
+}
+
+// bequeath starts a successor with the socket and the lock, and returns when it takes clients. After an error there is
+// none, and all is as it was.
+func bequeath(ctx context.Context, program string, clients net.Listener, lock *os.File) (*heir, error) {
 	socket, err := duplicate(clients)
 	if err != nil {
-		return 0, fmt.Errorf("handing over the socket: %w", err)
+		return nil, fmt.Errorf("handing over the socket: %w", err)
 	}
 	defer socket.Close()
 	ready, said, err := os.Pipe()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer ready.Close()
 
@@ -175,7 +182,7 @@ func bequeath(ctx context.Context, program string, clients net.Listener, lock *o
 	err = successor.Start()
 	_ = said.Close()
 	if err != nil {
-		return 0, fmt.Errorf("starting the successor: %w", err)
+		return nil, fmt.Errorf("starting the successor: %w", err)
 	}
 
 	// It says that it is ready, or ends: then the pipe ends, too.
@@ -184,9 +191,30 @@ func bequeath(ctx context.Context, program string, clients net.Listener, lock *o
 	defer stop()
 	heard := make([]byte, len(readyText))
 	if _, err := io.ReadFull(ready, heard); err == nil && string(heard) == readyText {
-		go func() { _ = successor.Wait() }() // it may end before this process
-		return successor.Process.Pid, nil
+		ended := make(chan error, 1)
+		go func() { ended <- successor.Wait() }() // it may end before this process
+		return &heir{successor.Process.Pid, ended}, nil
 	}
 	_ = successor.Process.Kill()
-	return 0, fmt.Errorf("the successor did not come up, and says why on its own: %v", successor.Wait())
+	return nil, fmt.Errorf("the successor did not come up, and says why on its own: %v", successor.Wait())
+}
+
+// errAlone is why a proxy ends that has handed over to one that failed.
+var errAlone = errors.New("the successor has failed, and nobody takes clients")
+
+// outlive has this proxy end where the successor fails before it: it takes no clients any more, and whoever looks after
+// it takes all to be well. The service manager is to see the end of this process, as it is no parent of the other's.
+func (s *served) outlive(ctx context.Context, successor *heir, end context.CancelCauseFunc) {
+	select {
+	case <-ctx.Done():
+	case err := <-successor.ended:
+		if err == nil { // it was told to stop, or has handed over itself
+			return
+		}
+		s.log.Error("the successor has failed: this proxy ends too, so that another is started", "error", err)
+		if err := notify(fmt.Sprintf("MAINPID=%d", os.Getpid())); err != nil {
+			s.log.Warn("the service manager was not told", "error", err)
+		}
+		end(errAlone)
+	}
 }

@@ -18,8 +18,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"fugu/test/nightly"
 	"fugu/test/pgcluster"
 )
+
+// breath is how long a client of a load waits between two statements. By day the proxy is to be busy, and not the whole
+// machine: what is on its way when policies are read again or a successor comes is the same.
+var breath = time.Duration(nightly.Or(0, 5)) * time.Millisecond
 
 // load is clients that ask all the time, some with a session for every few statements and some with one for good.
 type load struct {
@@ -71,6 +76,7 @@ func burden(t *testing.T, dsn string) *load {
 						break
 					}
 					l.asked.Add(1)
+					time.Sleep(breath)
 				}
 				_ = c.Close(context.Background())
 			}
@@ -253,6 +259,48 @@ func TestSuccessorFails(t *testing.T) {
 	c.endsItself(t)
 	once()
 	_ = syscall.Kill(next, syscall.SIGTERM)
+}
+
+// A successor that fails while the proxy before still has clients takes that one along: it ends, as a failure, and the
+// service manager is told to look at it.
+func TestSuccessorDies(t *testing.T) {
+	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"),
+		Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer manager.Close()
+	c, err := startChild(t, setting(t), "NOTIFY_SOCKET="+manager.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	toldOf(t, manager, c.Process.Pid)
+	session := c.connect(t)
+	next := c.succeed(t, c.Process.Pid)
+	toldOf(t, manager, next)
+	if _, err := session.Exec(t.Context(), "SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := syscall.Kill(next, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	text := make([]byte, 100)
+	_ = manager.SetReadDeadline(time.Now().Add(time.Minute))
+	n, err := manager.Read(text)
+	if want := fmt.Sprintf("MAINPID=%d", c.Process.Pid); err != nil || string(text[:n]) != want {
+		t.Errorf("the service manager is told %q, %v; want %q", text[:n], err, want)
+	}
+	if t.Failed() {
+		return
+	}
+	state, err := c.Process.Wait()
+	if err != nil || state.ExitCode() != exitFailure {
+		t.Errorf("the proxy before ends with %v, %v", state, err)
+	}
+	if _, err := session.Exec(t.Context(), "SELECT 1"); err == nil {
+		t.Error("its session goes on")
+	}
 }
 
 // toldOf checks that the service manager is told of the process that serves now.

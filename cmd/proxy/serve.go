@@ -91,6 +91,8 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGUSR2)
 	defer signal.Stop(signals)
 
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	active, retire := context.WithCancel(ctx)
 	defer retire()
 	leave := s.office.open(active)
@@ -105,9 +107,10 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 			if got != syscall.SIGUSR2 {
 				s.readAgain()
 				s.reload(active)
-			} else if s.handOver(active) {
+			} else if successor := s.handOver(active); successor != nil {
 				leave() // which the successor tries to have
 				retire()
+				go s.outlive(ctx, successor, end)
 			}
 		})
 	})
@@ -129,20 +132,23 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	if err == nil {
 		s.log.Info("stopped")
 	}
+	if errors.Is(context.Cause(ctx), errAlone) {
+		err = errors.Join(err, errAlone)
+	}
 	return err
 }
 
-// handOver starts a successor, and takes no more clients where it has come up.
-func (s *served) handOver(ctx context.Context) bool {
-	pid, err := bequeath(ctx, s.program, s.listener, s.house.lock)
+// handOver starts a successor, and takes no more clients where it has come up; else there is none.
+func (s *served) handOver(ctx context.Context) *heir {
+	successor, err := bequeath(ctx, s.program, s.listener, s.house.lock)
 	if err != nil {
 		s.log.Error("there is no successor, and this proxy goes on", "error", err)
-		return false
+		return nil
 	}
-	s.log.Info("a successor takes clients; this proxy ends with its last one", "pid", pid,
+	s.log.Info("a successor takes clients; this proxy ends with its last one", "pid", successor.pid,
 		"sessions", s.server.Counts().Sessions)
 	s.server.Retire(s.house.config.Limits.HandOver)
-	return true
+	return successor
 }
 
 // forEach calls do with each signal until ctx ends.

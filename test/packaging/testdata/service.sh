@@ -95,18 +95,36 @@ wait
 test ! -e "$notes/failed"
 
 # systemd sees the end of a process that it did not start itself, and makes a new one.
-is_back() { test "$(main)" != 0 && test "$(main)" != "$second" && systemctl -q is-active fugu; }
+is_another() { test "$(main)" != 0 && test "$(main)" != "$1" && systemctl -q is-active fugu; }
 kill -KILL "$second"
-until_true is_back
+until_true is_another "$second"
 third=$(main)
 test "$(ask -c 'SELECT 1')" = 1
 test "$(systemctl show --property NRestarts --value fugu)" = 1
+
+# So it does where a successor fails while the process before still has clients: that one ends, too.
+ask < "$notes/typed" > "$notes/told" 2>&1 &
+exec 5> "$notes/typed"
+echo 'SELECT 30;' >&5
+until_true grep -q 30 "$notes/told"
+systemctl kill --signal USR2 --kill-who main fugu
+until_true is_another "$third"
+test -e "/proc/$third"
+fourth=$(main)
+kill -KILL "$fourth"
+until_true test ! -e "/proc/$third"
+until_true is_another "$fourth"
+exec 5>&-
+wait
+last=$(main)
+test "$(ask -c 'SELECT 1')" = 1
+test "$(systemctl show --property NRestarts --value fugu)" = 2
 
 # It ends well, of itself, and has kept its books.
 systemctl stop fugu
 test "$(systemctl show --property Result --value fugu)" = success
 test "$(systemctl show --property ExecMainStatus --value fugu)" = 0
-test ! -e "/proc/$third"
+test ! -e "/proc/$last"
 logged 'msg=stopped'
 cd /var/lib/fugu
 sed -n 's/^FUGU_/export FUGU_/p' /etc/default/fugu > "$notes/environment"
