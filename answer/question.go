@@ -29,6 +29,7 @@ type Desk struct {
 
 	covariances account.Covariances
 	past        reuse.Past
+	places      places
 }
 
 // Known is what has been worked out of a snapshot of policies since it was loaded, and goes with it.

@@ -23,6 +23,15 @@ import (
 // which no client can bring about, is the question scanned again at no charge.
 func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	m *quote.Quote) (_ ledger.Answer, done bool, err error) {
+	// A statement that holds ordinary tables has had its place since it took one of the reader's connections for them.
+	if q.asked.Database == Database(q.desk.Reader) {
+		leave, err := q.desk.Place(ctx, q.asked.User)
+		if err != nil {
+			return ledger.Answer{}, false, err
+		}
+		defer leave()
+	}
+
 	release, err := q.desk.Ledger.Claim(ctx, q.Key)
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -71,6 +71,21 @@ func (c Catalog) Ordinary(schema, name string) (parser.Table, error) {
 	return t, nil
 }
 
+// views asks whether the first relation with the name $2, of the schema $1 or, where that is empty, of any, is a view.
+const views = `SELECT c.relkind IN ('v', 'm') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	WHERE c.relname = $2 AND ($1 = '' OR n.nspname = $1)
+	ORDER BY n.nspname <> 'public', n.nspname ~ '^pg_', n.nspname LIMIT 1`
+
+// View reports whether a name is that of a view, so that nobody knows what it reads. A name without a schema is looked
+// for where the session finds it, if that is known.
+func (c Catalog) View(schema, name string) (bool, error) {
+	if found, ok := c.means[name]; ok && schema == "" {
+		schema = found
+	}
+	rows, err := c.reader.Query(c.ctx, views, [][]byte{[]byte(schema), []byte(name)}, []uint32{25, 25})
+	return len(rows) > 0 && rows[0][0].Text == "t", err
+}
+
 // Meanings say in which schema the session finds a name, where that is not what is protected.
 type Meanings map[string]string
 

@@ -26,6 +26,9 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 		return s, nil
 	}
 	s.watch("fugu")
+	for _, name := range parser.Spreads() { // what PostgreSQL would not know, whatever it is asked of
+		s.watch(name)
+	}
 	for _, p := range policies {
 		if p.Database != policies[0].Database {
 			return nil, fmt.Errorf("the policies of %s and %s are for different databases",
@@ -92,6 +95,8 @@ func (s *Snapshot) link(p *policy.Policy) error {
 		}
 	}
 
+	s.linkSyntax(p)
+
 	// A root is known once all of the policy's tables are linked.
 	for _, t := range s.Tables {
 		if t.Policy != p {
@@ -115,6 +120,28 @@ func (s *Snapshot) link(p *policy.Policy) error {
 		}
 	}
 	return nil
+}
+
+// linkSyntax has statements on twins know whose rows those of a linked table go with, as far as the twins show it: of
+// the table that a link leads to, its twin has to list rows with the columns of the link.
+func (s *Snapshot) linkSyntax(p *policy.Policy) {
+	shows := func(t *Protected, column string) bool { return !slices.Contains(t.Config.Twin.Drop, column) }
+	for _, t := range s.Tables {
+		l := t.Config.Link
+		if t.Policy != p || l == nil || !t.Syntax.Twin {
+			continue
+		}
+		to := s.Find(l.To.Schema, l.To.Name)
+		link := &parser.Link{To: &to.Syntax}
+		for _, k := range l.On {
+			if shows(t, k.Own) && shows(to, k.To) {
+				link.Own, link.Onto = append(link.Own, k.Own), append(link.Onto, k.To)
+			}
+		}
+		if len(link.Own) == len(l.On) && !to.Syntax.Aggregates {
+			t.Syntax.Link = link
+		}
+	}
 }
 
 // viewsOver are the views over the tables $1, and over views over them, with their queries, column by column.

@@ -15,8 +15,8 @@ import (
 // Certificate says what holds for one secret of one release by itself, whatever else was released.
 //
 // With the gaussian assumption it is a bound over all pairs of the secret, in both orders, computed from the two normal
-// distributions of F, of unequal covariances, and the integer scales of the noise that is drawn. Without it, it rests
-// on the translation assumption: what the losses say.
+// distributions of F, of unequal covariances, and the integer scales of the noise that is drawn; or from F's own law,
+// where that is known (IndependentRows). Without it, it rests on the translation assumption: what the losses say.
 type Certificate struct {
 	Mechanism   Kind       `json:"mechanism"`
 	Assumptions []string   `json:"assumptions"`
@@ -48,12 +48,12 @@ func (r Request) certify(kind Kind, n Noise, losses map[string]privacy.Loss) ([]
 			if f.Secret() != secret {
 				continue
 			}
-			s, err := r.certified(n, f)
+			s, taken, err := r.certified(n, f)
 			if err != nil {
 				return nil, fmt.Errorf("secret %s: %w", secret, err)
 			}
 			if len(c.Assumptions) == 1 || s.Delta >= c.Delta {
-				c.Assumptions, c.Delta, c.Pair = []string{Gaussian, Translation}, s.Delta, s.Pair
+				c.Assumptions, c.Delta, c.Pair = taken, s.Delta, s.Pair
 			}
 		}
 
@@ -63,34 +63,40 @@ func (r Request) certify(kind Kind, n Noise, losses map[string]privacy.Loss) ([]
 	return out, nil
 }
 
-// certified certifies one family: noise that is Laplace alone by a bound on densities, all else as an experiment.
-func (r Request) certified(n Noise, f sensitivity.Family) (sensitivity.Certificate, error) {
+// certified certifies one family, and says what for: noise that is Laplace alone by a bound on densities, a sum of
+// which the law is known by that, all else as an experiment.
+func (r Request) certified(n Noise, f sensitivity.Family) (sensitivity.Certificate, []string, error) {
+	normal := []string{Gaussian, Translation}
 	if scales, ok := n.laplaceScales(); ok {
 		cost, err := sensitivity.ScaleCost(f, scales)
 		if err != nil {
-			return sensitivity.Certificate{}, err
+			return sensitivity.Certificate{}, nil, err
 		}
 		for _, s := range r.of(f.Secret()) {
 			if n.loss(s).Pure+cost > float64(r.Budget.Epsilon) {
-				return sensitivity.Certificate{}, sensitivity.ErrUncertified
+				return sensitivity.Certificate{}, nil, sensitivity.ErrUncertified
 			}
 		}
 		sp := f.Span()
 		return sensitivity.Certificate{Epsilon: float64(r.Budget.Epsilon),
-			Pair: [2]float64{sp.From, sp.From + sp.Within}}, nil
+			Pair: [2]float64{sp.From, sp.From + sp.Within}}, normal, nil
+	}
+
+	if c, taken, err := r.exactly(n, f, true); taken != nil {
+		return c, taken, err
 	}
 
 	// What F is besides normal takes its part of δ, and the rest is for what it is as a normal one.
 	b, skew := r.Budget, r.skewed(n, f)
 	if b.Delta -= privacy.Delta(skew); !(b.Delta > 0) {
-		return sensitivity.Certificate{}, fmt.Errorf("%w: their shapes are too far from normal",
+		return sensitivity.Certificate{}, nil, fmt.Errorf("%w: their shapes are too far from normal",
 			sensitivity.ErrUncertified)
 	}
 	release := n.release(r.of(f.Secret()), f.Covariance(f.Span().From))
 	release.Enough = enough * float64(b.Delta)
 	c, err := sensitivity.Certify(f, release, b)
 	c.Delta += skew
-	return c, err
+	return c, normal, err
 }
 
 // rests is what the losses of a secret rest on.

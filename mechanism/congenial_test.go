@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -246,6 +247,48 @@ func TestFalseTotalIsNotTold(t *testing.T) {
 			if sum := got[0] + got[1] + got[2]; math.Abs(sum-300) > 1.5 {
 				t.Fatalf("%d rows too many: the values add up to %v", off, sum)
 			}
+		}
+	}
+}
+
+// A row of the table that is in none of the groups is shared out among them: F is the mean of what it is with the row
+// in one group after the other. So what is hidden where the row is in a group is hidden where it is in none, whatever
+// the scales are; left out, a row that leaves its group would move F by half of that.
+func TestRowsInNoGroupAreShared(t *testing.T) {
+	const one = 1 << 20 // steps
+	rng := rand.New(rand.NewPCG(1, 9))
+	for range 100 {
+		d := 2 + rng.IntN(9)
+		p := hyperplane{total: big.NewInt(int64(7 * d * one))}
+		scale, before, after := make([]float64, d), make([]*big.Int, d), make([]*big.Int, d)
+		for k := range d {
+			p.of = append(p.of, k)
+			scale[k] = math.Exp(2 * rng.NormFloat64())
+			before[k], after[k] = big.NewInt(7*one), big.NewInt(7*one)
+		}
+		from := rng.IntN(d) // the group that a row is in, of one set of rows, and of another it is in none
+		after[from].Sub(after[from], big.NewInt(one))
+		p.project(before)
+		p.project(after)
+
+		moved, most, steps := 0.0, 0.0, 0.0
+		for k := range d {
+			want := float64(one) / float64(d)
+			if k == from {
+				want -= one
+			}
+			got := float64(after[k].Int64() - before[k].Int64())
+			if math.Abs(got-want) >= 1 {
+				t.Errorf("of %d groups: %v steps in group %d, want %v", d, got, k, want)
+			}
+			moved += math.Abs(got) / scale[k]
+			steps += 1 / scale[k]
+			if k != from {
+				most = math.Max(most, one/scale[from]+one/scale[k]) // the row is in k now
+			}
+		}
+		if moved > most+steps {
+			t.Errorf("of %d groups: moved by %v, and by %v where the row is in a group", d, moved, most)
 		}
 	}
 }

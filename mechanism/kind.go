@@ -25,6 +25,10 @@ const (
 	Gaussian    = "gaussian"    // of mechanisms that count the randomness of the data as well
 	Coupling    = "coupling"    // none, beyond the model of rows: bounds on coupled datasets
 
+	// IndependentRows: each row is an independent draw from the reference's rows of its class. It stands in a
+	// certificate in place of Gaussian where F's own law was computed, and nothing is taken for normal but the noise.
+	IndependentRows = "independent rows"
+
 	// IndependentColumns: the columns are independent of each other given all parameters of a network.
 	IndependentColumns = "independent columns"
 

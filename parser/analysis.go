@@ -15,6 +15,7 @@ type analysis struct {
 	stmt    *Statement
 	taken   map[*pg.RangeVar]bool // references that are accounted for
 	spelled bool                  // a sampling error is spelled out
+	owing   bool                  // a call that asks for the error of noise is left for the cut
 }
 
 func (a *analysis) refuse(offset int32, hint, format string, args ...any) error {

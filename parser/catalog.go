@@ -14,8 +14,16 @@ type Table struct {
 	Linked       bool   // its twin's rows come with those of another
 	Twin         bool   // it has a twin, which stands in its place wherever a name of it can be rewritten
 
+	Link    *Link   // of a linked table's twin: whose rows its rows go with; nil: its twin does not show that
 	Classes []Class // of its twin's rows, if their columns tell them apart
 	Cells   int     // of so many public cells, which have as many classes each
+}
+
+// Link leads from a row to the row of another table that it goes with, by values that are the same in both, column by
+// column.
+type Link struct {
+	To        *Table
+	Own, Onto []string
 }
 
 // Class is one of the classes that the law of a twin divides rows into. Classes of a cell are neighbours.

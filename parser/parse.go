@@ -94,6 +94,9 @@ func (s *Statement) analyse(src *source, catalog Catalog) error {
 	if whole.GetPrepareStmt() != nil && len(s.Cuts)+len(s.Virtual) == 0 {
 		s.root.Stmt, s.Prepare, s.Params = whole, nil, 0 // its parameters are not the client's
 	}
+	if a.owing {
+		return a.paid()
+	}
 	return nil
 }
 

@@ -69,18 +69,32 @@ const (
 )
 
 // spellOut puts the formula in the place of each call of fugu.sampling_error.
-func (a *analysis) spellOut() error {
-	var err error
-	tree.Inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
-		if s, ok := m.(*pg.SelectStmt); ok && err == nil {
-			err = a.spellOutIn(s)
+func (a *analysis) spellOut() error { return a.spellOutBelow(a.stmt.root.Stmt, nil) }
+
+// spellOutBelow goes through a part of the statement, which sees these WITH queries.
+func (a *analysis) spellOutBelow(m proto.Message, w *with) (err error) {
+	switch x := m.(type) {
+	case *pg.SelectStmt:
+		w = bind(x.WithClause, w)
+		err = a.spellOutIn(x, w)
+	case *pg.InsertStmt:
+		w = bind(x.WithClause, w)
+	case *pg.UpdateStmt:
+		w = bind(x.WithClause, w)
+	case *pg.DeleteStmt:
+		w = bind(x.WithClause, w)
+	case *pg.MergeStmt:
+		w = bind(x.WithClause, w)
+	}
+	tree.Below(m, func(child proto.Message) {
+		if err == nil {
+			err = a.spellOutBelow(child, w)
 		}
-		return err == nil
 	})
 	return err
 }
 
-func (a *analysis) spellOutIn(s *pg.SelectStmt) error {
+func (a *analysis) spellOutIn(s *pg.SelectStmt, w *with) error {
 	var err error
 	for _, n := range s.TargetList {
 		if rt := n.GetResTarget(); rt != nil && rt.Name == "" && isSamplingError(rt.Val.GetFuncCall()) {
@@ -93,10 +107,23 @@ func (a *analysis) spellOutIn(s *pg.SelectStmt) error {
 		}
 		n, ok := m.(*pg.Node)
 		if f := n.GetFuncCall(); ok && isSamplingError(f) {
-			err = a.spellOutCall(s, n, f)
+			err = a.spellOutCall(s, w, n, f)
 			return false
 		}
 		return true
+	})
+	return err
+}
+
+// paid refuses a call that no cut has taken: PostgreSQL would say that it knows no such function.
+func (a *analysis) paid() error {
+	var err error
+	tree.Inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
+		if f, ok := m.(*pg.FuncCall); ok && isSamplingError(f) && err == nil {
+			err = a.refuse(f.Location, hintBeside, "how far it may be off is not known here: the SELECT that it "+
+				"stands in aggregates no rows of a protected table")
+		}
+		return err == nil
 	})
 	return err
 }
@@ -106,17 +133,18 @@ func isSamplingError(f *pg.FuncCall) bool {
 		tree.LastString(f.Funcname) == samplingError
 }
 
-func (a *analysis) spellOutCall(s *pg.SelectStmt, n *pg.Node, f *pg.FuncCall) error {
-	table, ok := a.sampledFrom(s)
-	switch {
-	case table.Twin && table.Linked:
-		return a.refuse(f.Location, fmt.Sprintf(hintLinked, tree.LastString(f.Funcname)), "how far a value of %s may "+
-			"be off is not known: its rows go with those of another table, several with one", table)
-	case !ok && isSpread(f):
-		return nil // of an answer with noise, which the cut knows
-	case !ok:
-		return a.refuse(f.Location, hintSamplingFrom,
-			"the sampling error is known of rows of one table that has a twin with rows of its own")
+func (a *analysis) spellOutCall(s *pg.SelectStmt, w *with, n *pg.Node, f *pg.FuncCall) error {
+	if isSpread(f) && a.ofNoise(s.FromClause, w) {
+		a.owing = true // the cut knows it
+		return nil
+	}
+	from, err := a.sampledFrom(s, w, f)
+	if err != nil {
+		return err
+	}
+	if from.noisy {
+		a.owing = true
+		return nil
 	}
 
 	// What the error is of has to be one plain call: a FILTER of its own may stand in it.
@@ -132,15 +160,17 @@ func (a *analysis) spellOutCall(s *pg.SelectStmt, n *pg.Node, f *pg.FuncCall) er
 		return a.refuse(f.Location, hint, "%s takes a call of count, sum or avg", called)
 	}
 	name := tree.LastString(of.Funcname)
-	if read, known := statistics[name]; known && (name == "count" || len(of.Args) == 1) {
+	if read, known := statistics[name]; !known || name != "count" && len(of.Args) != 1 {
+		return a.refuse(f.Location, hint, "the sampling error of %s is not known", name)
+	} else if from.alone {
 		s := read(of)
-		formula := s.spread(called, s.deviation(table))
+		formula := s.spread(called, s.deviation(from.table))
 		if s.err == nil {
 			s.err = a.spell(n, formula, s.calls)
 		}
 		return s.err
 	}
-	return a.refuse(f.Location, hint, "the sampling error of %s is not known", name)
+	return a.spellClusters(from, n, called, name, of)
 }
 
 // statistic is an aggregate as its deviation needs it, with aggregates as SQL in the place of $n.
@@ -253,22 +283,6 @@ const farOut = "CAST('1e310' AS pg_catalog.numeric)"
 
 // twinSpread is how many standard deviations the ends of an interval of 95 % are from a value whose error is normal.
 const twinSpread = 1.959963984540054
-
-// sampledFrom returns the table whose twin a SELECT reads, if it reads nothing else.
-func (a *analysis) sampledFrom(s *pg.SelectStmt) (Table, bool) {
-	if len(s.FromClause) != 1 || s.FromClause[0].GetRangeVar() == nil {
-		return Table{}, false
-	}
-	rv := s.FromClause[0].GetRangeVar()
-	t, ok := a.lookup(rv)
-	if twins, is := a.catalog.(Twinner); is && !ok {
-		t, ok = twins.Twin(rv.Schemaname, rv.Relname)
-	}
-	if len(rv.GetAlias().GetColnames()) > 0 {
-		t.Classes = nil // their conditions are on the columns by their own names
-	}
-	return t, ok && t.Twin && !t.Linked
-}
 
 // spell writes a formula in the place of a node, with calls in the places of its parameters.
 func (a *analysis) spell(n *pg.Node, formula string, calls []*pg.FuncCall) error {

@@ -30,14 +30,19 @@ var spreads = []string{SpreadSD, SpreadLower, SpreadUpper}
 // Column is the name of its column, above the cut: cuts that have the same aggregates have the same names.
 func (s Spread) Column() string { return fmt.Sprintf("%s %d", s.What, s.Of+1) }
 
-// hintSamplingFrom is the hint for a call on other rows than those of one twin.
-const hintSamplingFrom = "Write it in a SELECT whose FROM is a table with a twin, and nothing else; join above."
+// hintSamplingFrom is the hint for a call on other rows than those of twins.
+const hintSamplingFrom = "Write it beside the aggregate, in the SELECT whose FROM names the table with a twin; " +
+	"rename the column there, and choose it above."
 
-// hintLinked is of a call on rows of a linked twin.
-const hintLinked = "Ask for the values without %s; of values of the table at the end of the links it is known."
+// hintBeside is of a call above the SELECT that aggregates.
+const hintBeside = "Write it beside the aggregate, in the SELECT whose FROM names the protected table, and choose it " +
+	"above."
 
 // hintSpread ends with what takes the place of %s.
 const hintSpread = "Write %s(count(*)), or of another aggregate of rows, with or without FILTER."
+
+// Spreads are the names of all that can be asked so.
+func Spreads() []string { return slices.Clone(spreads) }
 
 // isSpread reports whether a call asks how far an aggregate may be off.
 func isSpread(f *pg.FuncCall) bool {

@@ -108,6 +108,11 @@ func (s *statement) respond(ctx context.Context, b wire.Binding, how parser.Expl
 	if err := meaning.MayRead(ctx, b.Ask, tables); err != nil {
 		return wire.Bound{}, err
 	}
+	leave, err := s.session.engine.desk.Place(ctx, s.session.user)
+	if err != nil {
+		return wire.Bound{}, err
+	}
+	defer leave()
 	err = reader.InSnapshot(ctx, meaning.Locked(tables), s.snapshot.ProtectedTables(),
 		func(snap *upstream.Snapshot) (err error) {
 			bound, err = s.bindOn(ctx, b, how, set, snap, snap.Contents)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"fugu/mechanism"
 	"fugu/model"
 	"fugu/planner"
 	"fugu/test/patient"
@@ -126,4 +127,34 @@ func shapeOf(reference []person, n [2]float64, f func(person) float64) (out mode
 	out.Kurtosis = (n[0]*(m4[0]-3*m2[0]*m2[0]) + n[1]*(m4[1]-3*m2[1]*m2[1])) / (v * v)
 	out.Bound = 0.56 * (n[0]*rho[0] + n[1]*rho[1]) / math.Pow(v, 1.5)
 	return out
+}
+
+// A count, a sum, and an average over every row are certified by their own law where a mechanism counts the rows'
+// randomness; several values at once, and an average over some of the rows, for normal ones. The law moves as the
+// model's means do: otherwise it would not have been taken.
+func TestSumsAreCertifiedByTheirLaw(t *testing.T) {
+	patient.Test(t)
+	h := newHouse(t)
+	for sql, want := range map[string]string{
+		"SELECT count(*) FROM adult WHERE age > 40":       "independent rows, translation",
+		"SELECT sum(hours_per_week) FROM adult":           "independent rows, translation",
+		"SELECT avg(age) FROM adult":                      "independent rows, translation",
+		"SELECT avg(age) FROM adult WHERE sex = 'Female'": "gaussian, translation",
+		"SELECT sex, count(*) FROM adult GROUP BY sex":    "gaussian, translation",
+	} {
+		q, err := h.question(t, sql, nil, settings{mechanism: mechanism.OptimalGaussian, confidence: defaultConfidence})
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		x, err := q.Explain(t.Context())
+		if err != nil || x.Assumption != want || len(x.Certificates) != 2 {
+			t.Errorf("%s: assuming %s, %d certificates, %v; want %s", sql, x.Assumption, len(x.Certificates), err, want)
+		}
+		for _, c := range x.Certificates {
+			if !(c.Delta > 0 && c.Delta <= .001) {
+				t.Errorf("%s: %+v", sql, c)
+			}
+		}
+	}
 }

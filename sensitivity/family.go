@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"fugu/privacy/rowsum"
 )
 
 // Covariance is a covariance matrix of F that is block diagonal up to a few entries and rank-one terms:
@@ -66,6 +68,13 @@ type Shaped interface {
 	// Cumulants returns the third and the fourth cumulant of Σ_k w_k F_k under x, which are 0 of a normal F; false:
 	// they are not known.
 	Cumulants(x float64, w []float64) (third, fourth float64, known bool)
+}
+
+// Summed is a family of which the law of single components may be known, where they are sums over rows.
+type Summed interface {
+	Family
+	// Rows returns the sum that component k is; nil: it is none.
+	Rows(k int) *rowsum.Sum
 }
 
 // Known reports whether bounds over all of the family's pairs exist.

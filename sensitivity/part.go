@@ -3,6 +3,8 @@ package sensitivity
 import (
 	"math"
 	"slices"
+
+	"fugu/privacy/rowsum"
 )
 
 // Part is the shift of some components of F alone, at[i] being the i-th; at ascends.
@@ -91,6 +93,14 @@ func (p part) Cumulants(x float64, w []float64) (third, fourth float64, known bo
 		all[k] = w[i]
 	}
 	return s.Cumulants(x, all)
+}
+
+// Rows implements Summed, of a family that does.
+func (p part) Rows(k int) *rowsum.Sum {
+	if s, ok := p.Family.(Summed); ok {
+		return s.Rows(p.at[k])
+	}
+	return nil
 }
 
 // part is the covariance of some components.

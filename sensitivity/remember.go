@@ -1,12 +1,14 @@
 package sensitivity
 
+import "fugu/privacy/rowsum"
+
 // Remember returns f, keeping what it was asked for: a search for noise asks for the covariances and bends of the same
 // values again and again. between is called between the steps of such a search, of which none takes more than some
 // milliseconds: it may wait there for as long as others are to go first, and its error ends the search. It is for one
 // goroutine.
 func Remember(f Family, between func() error) Family {
 	m := &memory{Family: f, between: between, covariances: map[float64]Covariance{},
-		bends: map[[2]float64]func([]float64) []float64{}}
+		bends: map[[2]float64]func([]float64) []float64{}, rows: map[int]*rowsum.Sum{}}
 	if b, ok := f.(Bent); ok {
 		return &bentMemory{m, b}
 	}
@@ -22,6 +24,7 @@ type memory struct {
 	order       *elimination // of the last pencil
 	length      int          // of F; 0: not known yet
 	size        int          // numbers that are kept
+	rows        map[int]*rowsum.Sum
 }
 
 type bentMemory struct {
@@ -67,6 +70,18 @@ func (m *memory) Cumulants(x float64, w []float64) (third, fourth float64, known
 		return s.Cumulants(x, w)
 	}
 	return 0, 0, false
+}
+
+// Rows implements Summed, of a family that does.
+func (m *memory) Rows(k int) *rowsum.Sum {
+	s, ok := m.Family.(Summed)
+	if !ok {
+		return nil
+	}
+	if _, known := m.rows[k]; !known {
+		m.rows[k] = s.Rows(k)
+	}
+	return m.rows[k]
 }
 
 // components is the length of F.

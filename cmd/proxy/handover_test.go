@@ -18,8 +18,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"fugu/test/nightly"
 	"fugu/test/pgcluster"
 )
+
+// breath is how long a client of a load waits between two statements. By day the proxy is to be busy, and not the whole
+// machine: what is on its way when policies are read again or a successor comes is the same.
+var breath = time.Duration(nightly.Or(0, 5)) * time.Millisecond
 
 // load is clients that ask all the time, some with a session for every few statements and some with one for good.
 type load struct {
@@ -71,6 +76,7 @@ func burden(t *testing.T, dsn string) *load {
 						break
 					}
 					l.asked.Add(1)
+					time.Sleep(breath)
 				}
 				_ = c.Close(context.Background())
 			}

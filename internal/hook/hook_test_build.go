@@ -17,6 +17,7 @@ var (
 	FreeFailures    bool
 	OpenSearches    bool
 	LongSearches    bool
+	OpenPlaces      bool
 	NoGrid          bool
 	FreeLosses      bool
 	ChargeLate      bool

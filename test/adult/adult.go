@@ -95,18 +95,9 @@ func withoutExistingRoles(ctx context.Context, conn *pgx.Conn) (string, error) {
 // fillCensus makes the temporary table census.
 func fillCensus(ctx context.Context, conn *pgx.Conn, csv string) error {
 	if csv == "" {
-		return exec(ctx, conn, example.Generate)
+		return generate(ctx, conn)
 	}
-	f, err := os.Open(csv)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := exec(ctx, conn, "CREATE TEMP TABLE census (LIKE adult)"); err != nil {
-		return err
-	}
-	_, err = conn.PgConn().CopyFrom(ctx, f, "COPY census FROM STDIN (FORMAT csv, HEADER, NULL '?')")
-	return err
+	return read(ctx, conn, csv)
 }
 
 // CensusFile is the path of the real census data as a file for Options.CSV, for tests that want it: the value of the

@@ -51,10 +51,19 @@ func mustLoad(t *testing.T, c *pgcluster.Cluster, db, csv string) {
 	}
 }
 
-// The generated data have the shape of the census: shares, and what depends on what.
+// The generated data have the shape of the census: shares, and what depends on what. What is kept of them makes the
+// same.
 func TestAdultGenerated(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	c := pgcluster.Shared(t)
 	mustLoad(t, c, "generated", "")
+	mustLoad(t, c, "kept", "")
+	if file, err := keptFile(); err != nil || !exists(file) {
+		t.Errorf("%s is not there: %v", file, err)
+	}
+	if got := digest(t, connect(t, c, "postgres", "kept")); got != generated {
+		t.Errorf("the digest of what is kept is %s, want %s", got, generated)
+	}
 	conn := connect(t, c, "postgres", "generated")
 	checkCounts(t, conn)
 	if got := digest(t, conn); got != generated {

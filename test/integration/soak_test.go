@@ -17,6 +17,7 @@ import (
 	"fugu/ledger/audit"
 	"fugu/test/adult"
 	"fugu/test/badnet"
+	"fugu/test/nightly"
 	"fugu/test/pgcluster"
 	"fugu/wire"
 )
@@ -105,7 +106,7 @@ func TestSoak(t *testing.T) {
 // soakSize is how long the storm lasts, and how many clients are idle at its end.
 func soakSize(t *testing.T) (lasts time.Duration, idle int) {
 	t.Helper()
-	lasts, idle = 8*time.Second, 150
+	lasts, idle = time.Duration(nightly.Or(8, 4))*time.Second, 150
 	if text := os.Getenv(soakEnv); text != "" {
 		var err error
 		if lasts, err = time.ParseDuration(text); err != nil {

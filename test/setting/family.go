@@ -1,9 +1,12 @@
 package setting
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"fugu/privacy/rowsum"
 	"fugu/sensitivity"
 )
 
@@ -47,6 +50,25 @@ func (f Family) Cumulants(p float64, w []float64) (third, fourth float64, known 
 		fourth += n * (stat.Moment(4, values, nil) - 3*v*v)
 	}
 	return third, fourth, true
+}
+
+// Rows implements sensitivity.Summed: averages have the constant number of records below them.
+func (f Family) Rows(k int) *rowsum.Sum {
+	if f.Classes.Rows[0] == nil {
+		return nil
+	}
+	var values [2][]float64
+	for class, rows := range f.Classes.Rows {
+		for _, row := range rows {
+			values[class] = append(values[class], F([]float64{1, 1, 1, 1, 1}, Records)[k]*row[k])
+		}
+	}
+	low, high := int(math.Round(f.From*Records)), int(math.Round(f.To*Records))
+	sum, err := rowsum.New(values, Records, rowsum.Pairs{Low: low, High: high, Apart: high - low})
+	if err != nil {
+		return nil
+	}
+	return sum
 }
 
 // Covariance implements sensitivity.Family: one block.

@@ -57,7 +57,7 @@ func bystand(t *testing.T, f *fugu, reading bool) map[string]string {
 	run(t, bob, "DROP TABLE IF EXISTS mine")
 	run(t, bob, "CREATE TABLE mine (n int) WITH (autovacuum_enabled = off)")
 
-	p := prepared(t, f)
+	p := prepared(t, f, "alice", scanned)
 	defer p.Conn.Close()
 	begun := moment(t, root)
 	state := fmt.Sprintf("state LIKE 'idle%%' AND state_change > to_timestamp(%f)", begun)

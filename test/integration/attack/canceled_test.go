@@ -28,7 +28,7 @@ func cancelScan(t *testing.T, f *fugu, reading bool) (s stopped) {
 	f.renew()
 	f.engine.Load().Grid(held)
 	root, locker := f.as(t, "postgres"), f.as(t, "postgres")
-	p := prepared(t, f)
+	p := prepared(t, f, "alice", scanned)
 	defer p.Conn.Close()
 	begun := moment(t, root)
 	if reading {

@@ -131,7 +131,12 @@ type peer struct{ pgcluster.Peer }
 
 func dial(t testing.TB, f *fugu) peer {
 	t.Helper()
-	p := peer{pgcluster.Dial(t, f.dsn("alice"))}
+	return dialAs(t, f, "alice")
+}
+
+func dialAs(t testing.TB, f *fugu, user string) peer {
+	t.Helper()
+	p := peer{pgcluster.Dial(t, f.dsn(user))}
 	_ = p.Conn.SetDeadline(time.Now().Add(30 * time.Second))
 	return p
 }

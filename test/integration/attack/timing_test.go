@@ -256,12 +256,12 @@ func TestFirstPointOfTheGrid(t *testing.T) {
 }
 
 // prepared is a client whose statement is prepared, and the model for it there: all that is left is to read the rows.
-func prepared(t *testing.T, f *fugu) peer {
+func prepared(t *testing.T, f *fugu, user, sql string) peer {
 	t.Helper()
-	p := dial(t, f)
-	p.Send(t, &pgproto3.Query{String: "EXPLAIN (PRIVACY) " + scanned})
+	p := dialAs(t, f, user)
+	p.Send(t, &pgproto3.Query{String: "EXPLAIN (PRIVACY) " + sql})
 	p.untilReady(t)
-	p.Send(t, &pgproto3.Parse{Query: scanned}, &pgproto3.Sync{})
+	p.Send(t, &pgproto3.Parse{Query: sql}, &pgproto3.Sync{})
 	p.untilReady(t)
 	return p
 }
@@ -285,7 +285,7 @@ func (i interruption) costs(t *testing.T) (epsilon, answered float64) {
 	number(t, f.connect(t, ""), "SELECT count(*) FROM customer") // what is asked once of the catalog
 	before, _ := spent(t, f.connect(t, ""))
 	for range 3 {
-		p := prepared(t, f)
+		p := prepared(t, f, "alice", scanned)
 
 		// Whoever reads the table now waits, and can be interrupted at leisure.
 		run(t, locker, "BEGIN")
