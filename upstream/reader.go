@@ -43,6 +43,8 @@ func pinned(timeout time.Duration) map[string]string {
 		"enable_indexscan":     "off",
 		"enable_indexonlyscan": "off",
 		"enable_bitmapscan":    "off",
+		// Scans that begin where another one is would show how far that came: of ordinary tables to everybody.
+		"synchronize_seqscans": "off",
 		"statement_timeout":    strconv.FormatInt(timeout.Milliseconds(), 10),
 		// A transaction is idle while an answer waits for its point in time.
 		"idle_in_transaction_session_timeout": "0",

@@ -20,6 +20,7 @@ const (
 	FreeFailures    = false // pipeline: a statement that failed on its rows costs nothing
 	OpenSearches    = false // pipeline: there is room for any number of searches for noise
 	LongSearches    = false // pipeline: a search for noise may take ten minutes
+	ScansCounted    = false // parser/shadow: counters of reads are shown of ordinary tables
 	OpenPlaces      = false // answer: one user's statements may have all of the reader's connections
 	NoGrid          = false // pipeline: an answer leaves as soon as it is there
 	FreeLosses      = false // answer: a question whose connection was lost amid its scan is scanned again for nothing

@@ -17,6 +17,7 @@ var (
 	FreeFailures    bool
 	OpenSearches    bool
 	LongSearches    bool
+	ScansCounted    bool
 	OpenPlaces      bool
 	NoGrid          bool
 	FreeLosses      bool

@@ -9,6 +9,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"fugu/internal/hook"
 	"fugu/parser/lex"
 	"fugu/parser/tree"
 )
@@ -20,6 +21,7 @@ type shadowRelation struct {
 	// The same for a column with the oid of a database, of which this one and those with protected rows are masked.
 	database  string
 	keep      []string // neither key nor database: these columns are all that is shown of any row
+	scans     bool     // with a key: columns of scanCounters are shown of no relation
 	mask      []string // if set, the only columns that are masked
 	where     string   // the rows that are shown, whole; $1 stands for the masked oids, $2 for the masked databases
 	extension bool     // an extension's, in any schema
@@ -30,8 +32,9 @@ var (
 	indexKeys   = []string{"relid", "indexrelid", "schemaname", "relname", "indexrelname"}
 	here        = "(SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
 	own         = "(SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = SESSION_USER)"
-	tableView   = shadowRelation{key: "relid", keep: tableKeys}
-	indexView   = shadowRelation{key: "relid", keep: indexKeys}
+	tableView   = shadowRelation{key: "relid", keep: tableKeys, scans: true}
+	indexView   = shadowRelation{key: "relid", keep: indexKeys, scans: true}
+	xactView    = shadowRelation{key: "relid", keep: tableKeys} // of the client's own transaction
 	ownProgress = shadowRelation{where: "s.pid = ANY (ARRAY(SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE " +
 		"a.usesysid = " + own + "))"}
 	countersView = shadowRelation{keep: []string{"stats_reset"}}
@@ -43,15 +46,22 @@ var classMasks = map[string]string{
 	"reltuples": "'-1'", "relpages": "'0'", "relallvisible": "'0'", "relallfrozen": "'0'",
 }
 
+// scanCounters count how often and how far a relation was read. The reader reads ordinary tables beside protected rows,
+// and where PostgreSQL joins by nested loops it reads them once for each protected row that a condition holds for. So
+// these counters are shown of no relation; those of what was written stay.
+var scanCounters = strings.Fields("seq_scan last_seq_scan seq_tup_read idx_scan last_idx_scan idx_tup_read " +
+	"idx_tup_fetch heap_blks_read heap_blks_hit idx_blks_read idx_blks_hit toast_blks_read toast_blks_hit " +
+	"tidx_blks_read tidx_blks_hit")
+
 // shadowed are the relations that show values which depend on rows, or on how many of them were read.
 var shadowed = map[string]shadowRelation{
 	"pg_class":                 {key: "oid"},
 	"pg_stat_all_tables":       tableView,
 	"pg_stat_sys_tables":       tableView,
 	"pg_stat_user_tables":      tableView,
-	"pg_stat_xact_all_tables":  tableView,
-	"pg_stat_xact_sys_tables":  tableView,
-	"pg_stat_xact_user_tables": tableView,
+	"pg_stat_xact_all_tables":  xactView,
+	"pg_stat_xact_sys_tables":  xactView,
+	"pg_stat_xact_user_tables": xactView,
 	"pg_statio_all_tables":     tableView,
 	"pg_statio_sys_tables":     tableView,
 	"pg_statio_user_tables":    tableView,
@@ -147,9 +157,10 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 		if name == "pg_class" {
 			public, hidden = classMasks[c.Name]
 		}
+		everywhere := condition == "" || r.scans && slices.Contains(scanCounters, c.Name) && !hook.ScansCounted
 		switch public += "::" + c.Type; {
 		case !hidden:
-		case condition == "":
+		case everywhere:
 			column = public + " AS " + lex.QuoteIdent(c.Name)
 		case c.Name == "reltuples" && name == "pg_class" && len(roots) > 0:
 			column = "CASE WHEN " + condition + " THEN " + publicRows(roots) + "ELSE " + public + " END ELSE " +

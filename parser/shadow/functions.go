@@ -6,6 +6,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"fugu/internal/hook"
 	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
@@ -117,6 +118,8 @@ func functionKind(name string) shadowKind {
 		return openFunction
 	case strings.HasPrefix(rest, "db_"):
 		return databaseOIDFunction
+	case slices.Contains(scanStatistics, rest) && !hook.ScansCounted:
+		return blindFunction
 	case slices.Contains(tableStatistics, strings.TrimPrefix(rest, "xact_")):
 		return oidFunction
 	}
@@ -129,6 +132,9 @@ var tableStatistics = strings.Fields("numscans lastscan tuples_returned tuples_f
 	"mod_since_analyze ins_since_vacuum blocks_fetched blocks_hit last_vacuum_time last_autovacuum_time " +
 	"last_analyze_time last_autoanalyze_time vacuum_count autovacuum_count analyze_count autoanalyze_count " +
 	"total_vacuum_time total_autovacuum_time total_analyze_time total_autoanalyze_time")
+
+// scanStatistics are those of them that are shown of no relation: see scanCounters.
+var scanStatistics = strings.Fields("numscans lastscan tuples_returned tuples_fetched blocks_fetched blocks_hit")
 
 const dynamicHint = "Fugu has to see every statement: write the query itself, in plain SQL."
 

@@ -3,6 +3,7 @@
 package attack
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +42,61 @@ func TestIndexCounters(t *testing.T) {
 	t.Run("defence on", func(t *testing.T) {
 		if a, b := entries(worlds[0]), entries(worlds[1]); a != b {
 			t.Errorf("the index returned %g and %g entries", a, b)
+		}
+	})
+}
+
+// looped has PostgreSQL read an ordinary table once for each customer with a high income: to its planner all these
+// conditions together hold for one, so that it joins by a nested loop.
+const looped = "SELECT count(*) FROM customer c JOIN plain p ON p.region = c.region WHERE c.income = 'high' " +
+	"AND c.income || '' = 'high' AND c.income || 'a' = 'higha' AND lower(c.income) = 'high'"
+
+// readCounts are what PostgreSQL shows to everybody of how often an ordinary table was read, and how far.
+var readCounts = []string{
+	"SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'plain'",
+	"SELECT seq_tup_read FROM pg_stat_all_tables WHERE relid = 'plain'::regclass",
+	"SELECT s.seq_scan + s.n_tup_ins * 0 FROM pg_catalog.pg_stat_user_tables AS s WHERE s.relname = 'plain'",
+	"SELECT (to_jsonb(s) ->> 'seq_scan')::int FROM pg_stat_user_tables s WHERE relname = 'plain'",
+	"SELECT heap_blks_hit FROM pg_statio_user_tables WHERE relname = 'plain'",
+	"SELECT pg_stat_get_numscans('plain'::regclass)",
+	"SELECT pg_stat_get_tuples_returned(oid) FROM pg_class WHERE relname = 'plain'",
+	"SELECT pg_stat_get_blocks_fetched('plain'::regclass::oid)",
+	"SELECT pg_stat_get_blocks_hit('plain'::regclass)",
+}
+
+// The counters of an ordinary table say for how many protected rows it was read: exactly, whatever the noise.
+func TestCountersOfOrdinaryTables(t *testing.T) {
+	told := func(w world) (told []string) {
+		f, root := serve(t, w, options{}), w.as(t, "postgres")
+		run(t, root, "ANALYZE customer, plain")
+		run(t, root, "SELECT pg_stat_reset()")
+		number(t, f.connect(t, ""), looped)
+		f.reader.Close() // its sessions report what they counted when they end, if not before
+		if waitFor(t, root, "SELECT seq_scan::float8 FROM pg_stat_user_tables WHERE relname = 'customer'") == 0 {
+			t.Fatal("the scan was not counted")
+		}
+		c := f.connect(t, "bob")
+		for _, sql := range readCounts {
+			x, err := value(t, c, sql)
+			told = append(told, fmt.Sprint(x, " ", err))
+		}
+		return told
+	}
+	t.Run("defence off", func(t *testing.T) {
+		off(t, &hook.ScansCounted)
+		a, b := told(worlds[0]), told(worlds[1])
+		for i, sql := range readCounts {
+			if t.Logf("%s: %s and %s", sql, a[i], b[i]); a[i] == b[i] {
+				t.Errorf("%s: %s in both worlds: it is no test of the defence", sql, a[i])
+			}
+		}
+	})
+	t.Run("defence on", func(t *testing.T) {
+		a, b := told(worlds[0]), told(worlds[1])
+		for i, sql := range readCounts {
+			if a[i] != b[i] {
+				t.Errorf("%s: %s and %s", sql, a[i], b[i])
+			}
 		}
 	})
 }
