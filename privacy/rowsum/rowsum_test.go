@@ -102,7 +102,7 @@ func TestBoundIsTheExactLaw(t *testing.T) {
 				}
 				a := Ask{Epsilon: epsilon, Delta: 1.02 * want, Noise: sd * sd}
 				got, err := s.Certify(a, true)
-				if err != nil || got.Delta < want*.999 || got.Delta > want*1.012+2e-5 {
+				if err != nil || got.Delta < want*.999 || got.Delta > want*1.02+2e-5 {
 					t.Errorf("%s, ε = %g, noise %g: %.6f is certified, and %.6f is true: %v", name, epsilon, sd,
 						got.Delta, want, err)
 				}

@@ -11,6 +11,7 @@ type Sum struct {
 	of     [2]*class // class 0 and class 1
 	rows   int
 	pairs  Pairs
+	whole  *answered     // the last whole certificate
 	beyond bool          // a certificate took too long
 	grids  map[int]*grid // what was computed of the characteristic functions, by the logarithm of the period
 }
