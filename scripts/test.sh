@@ -146,7 +146,7 @@ export OBJECTS=$work/objects PATH=$PWD/scripts/once:$PATH
 export FUGUHOOKS_BUILT=$work/built
 mkdir "$OBJECTS" "$FUGUHOOKS_BUILT"
 steps=('tests, race: detected' 'gofmt: formatted' 'go vet: vetted' 'tests, nothing concurrent: alone'
-  'tests, attacks: attacked' 'tests, patient: patient' 'tests, kills: kills' 'staticcheck: checked')
+  'tests, patient: patient' 'tests, attacks: attacked' 'tests, kills: kills' 'staticcheck: checked')
 echo 0 >"$work/next"
 next() {
   flock 8

@@ -44,8 +44,7 @@ func (v *vector) law(x *big.Rat, counts []int64) []Outcome {
 // Σ x^h(e) = Σ_j C(d,j)² x^j / (1-x)^d, d classes but one [Conway & Sloane 1997].
 func (v *vector) cellLaw(x *big.Rat, cell int, counts []int64) []Outcome {
 	rows, d := v.cells[cell].Rows, int64(len(counts)-1)
-	total := new(big.Rat)
-	weights, outcomes := map[string]*big.Rat{}, map[string][]int64{}
+	ways, outcomes := map[string][]int64{}, map[string][]int64{} // ways: see weighed
 
 	low, high := make([]int64, len(counts)), make([]int64, len(counts)) // of the vectors
 	for c := range counts {
@@ -74,14 +73,21 @@ func (v *vector) cellLaw(x *big.Rat, cell int, counts []int64) []Outcome {
 		noisy := v.nearest(cell, raw)
 		key := fmt.Sprint(noisy)
 		if outcomes[key] == nil {
-			outcomes[key], weights[key] = noisy, new(big.Rat)
+			outcomes[key] = noisy
 		}
-		w := power(x, moved(raw, counts))
-		weights[key].Add(weights[key], w)
-		total.Add(total, w)
+		far := moved(raw, counts)
+		for int64(len(ways[key])) <= far {
+			ways[key] = append(ways[key], 0)
+		}
+		ways[key][far]++
 	}
 
 	each(0, rows)
+	weights, total := map[string]*big.Rat{}, new(big.Rat)
+	for key, w := range ways {
+		weights[key] = weighed(x, w)
+		total.Add(total, weights[key])
+	}
 
 	// What was not gone through has the rest of the normaliser.
 	if v.most < 0 {
@@ -95,4 +101,18 @@ func (v *vector) cellLaw(x *big.Rat, cell int, counts []int64) []Outcome {
 		total = all
 	}
 	return normalised(weights, total, func(key string) []int64 { return outcomes[key] })
+}
+
+// weighed is Σ_j ways[j] x^j, the weight of an outcome that so many vectors at each distance come to. Its numerator
+// over the common denominator is added up by Horner's rule: fractions would be shortened at each of thousands of
+// vectors.
+func weighed(x *big.Rat, ways []int64) *big.Rat {
+	sum, over := new(big.Int), big.NewInt(1)
+	for j := len(ways) - 1; j >= 0; j-- {
+		here := new(big.Int).Mul(big.NewInt(ways[j]), over)
+		if sum.Add(sum.Mul(sum, x.Num()), here); j > 0 {
+			over.Mul(over, x.Denom())
+		}
+	}
+	return new(big.Rat).SetFrac(sum, over)
 }
