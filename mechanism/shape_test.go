@@ -187,8 +187,8 @@ func exactDelta(p, q masses, sd, epsilon float64) float64 {
 	return math.Max(deltas[0], deltas[1])
 }
 
-// What is certified of a sum of few rows is what the law has that it is of, computed here by convolution, to a
-// few hundredths: no less, and no more. By its shape alone, as where the law is not known, it is no less. Taken for normal
+// What is certified of a sum of few rows is what the law has that it is of, computed here by convolution, to a few
+// hundredths: no less, and no more. By its shape alone, as where the law is not known, it is no less. Taken for normal
 // it is: then 1.1 times the δ that is promised is reached at ε = 1, and more at larger ones. So the test fails where
 // rows are taken for normal.
 func TestCertificatesHoldForTheExactLaw(t *testing.T) {
