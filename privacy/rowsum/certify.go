@@ -45,10 +45,11 @@ type certification struct {
 	drop    int // rows that each box does without
 	laws    int
 	reached Certificate
+	hard    int // where the box of what is reached begins
 }
 
-// Certify bounds δ over all pairs; if not whole, over those that are farthest apart alone, which is about the same and
-// takes less. What once took too long is not tried again.
+// Certify bounds δ over all pairs; if not whole, over some of those that are farthest apart alone, the hardest so far
+// among them, which is about the same and takes less. What once took too long is not tried again.
 func (s *Sum) Certify(a Ask, whole bool) (Certificate, error) {
 	if s.beyond {
 		return Certificate{}, ErrBeyond
@@ -74,7 +75,10 @@ func (s *Sum) Certify(a Ask, whole bool) (Certificate, error) {
 	if r.frame, ok = s.newFrame(s.rows-r.drop, (1-part)*a.Noise, accuracy*a.Delta/(1+math.Exp(a.Epsilon))); !ok {
 		return Certificate{}, ErrBeyond
 	}
-	err := r.farthest()
+	err := r.farthest(whole)
+	if r.reached.Delta > 0 {
+		s.hard = r.hard
+	}
 	if err == nil && whole {
 		err = r.nearer()
 		s.whole = &answered{a, r.reached, err}
@@ -128,9 +132,15 @@ func (r *certification) law(ones int) (curve, error) {
 	return r.frame.density(ones, r.sum.rows-r.drop-ones), nil
 }
 
-// farthest bounds δ of the pairs that are farthest apart.
-func (r *certification) farthest() error {
+// farthest bounds δ of the pairs that are farthest apart; if not of all boxes, of three and the hardest so far.
+func (r *certification) farthest(all bool) error {
+	p := r.sum.pairs
+	last := max(p.Low, p.High-p.Apart)
 	return r.lows(func(b box) error {
+		holds := func(low int) bool { return b.low <= low && low <= b.low+r.drop }
+		if !all && !holds(p.Low) && !holds((p.Low+last)/2) && !holds(last) && b.low != r.sum.hard {
+			return nil
+		}
 		low, err := r.law(b.low)
 		if err != nil {
 			return err
@@ -155,7 +165,7 @@ func (r *certification) count(b box, apart int, d [2]float64, more float64) {
 			if order == 1 {
 				pair[0], pair[1] = pair[1], pair[0]
 			}
-			r.reached = Certificate{v + more, pair}
+			r.reached, r.hard = Certificate{v + more, pair}, b.low
 		}
 	}
 }

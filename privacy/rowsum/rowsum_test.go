@@ -302,6 +302,9 @@ func TestBoxesHoldWhatIsInside(t *testing.T) {
 	d := hockeySticks(convolved(v, 240, rows-240), convolved(v, 200, rows-200), sd, 0, epsilon)
 	want := math.Max(d[0], d[1])
 	got, err := s.Certify(Ask{Epsilon: epsilon, Delta: 1.2 * want, Noise: sd * sd}, false)
+	if low := min(got.Pair[0], got.Pair[1]); low != 196 {
+		t.Fatalf("the hardest pair is %v, and not of the box that begins with 196", got.Pair)
+	}
 	if err != nil || got.Delta < want || got.Delta > 1.05*want {
 		t.Errorf("%.7f is certified, and %.7f is true of (240, 200): %v", got.Delta, want, err)
 	}

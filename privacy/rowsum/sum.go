@@ -12,6 +12,7 @@ type Sum struct {
 	rows   int
 	pairs  Pairs
 	whole  *answered     // the last whole certificate
+	hard   int           // where the box begins that was the hardest so far
 	beyond bool          // a certificate took too long
 	grids  map[int]*grid // what was computed of the characteristic functions, by the logarithm of the period
 }
