@@ -2,11 +2,14 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/policy"
+	"fugu/sqlstate"
 	"fugu/upstream"
 )
 
@@ -59,6 +62,28 @@ func sameColumns(ctx context.Context, reader *upstream.Reader, t policy.Table) e
 			r[0].Text, t.Reference, r[1].Text, r[2].Text, Quoted(t.Reference), parser.QuoteIdent(r[0].Text), r[2].Text)
 	}
 	return nil
+}
+
+// lacking says which columns the reference does not have, if that is why a statement on it has failed. The statement is
+// made of the policy's text alone, and the reference is public: whoever loads a policy may know.
+func (t *Protected) lacking(ctx context.Context, reader *upstream.Reader, failed error) error {
+	if !errors.Is(failed, upstream.ErrInterrupted) || !strings.Contains(failed.Error(),
+		"("+string(sqlstate.UndefinedColumn)+")") {
+		return failed
+	}
+	const names = "SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped AND attrelid = to_regclass"
+	rows, err := reader.Query(ctx, names+"($1) EXCEPT "+names+"($2) ORDER BY 1",
+		[][]byte{[]byte(Quoted(t.Config.Qualified())), []byte(Quoted(t.Config.Reference))}, nil)
+	if err != nil || len(rows) == 0 {
+		return failed
+	}
+
+	columns := make([]string, len(rows))
+	for i, r := range rows {
+		columns[i] = parser.QuoteIdent(r[0].Text)
+	}
+	return fmt.Errorf("a secret speaks of a column that the reference %s does not have, which is one of %s: add it "+
+		"there, or name another reference", t.Config.Reference, strings.Join(columns, ", "))
 }
 
 // textArray is the array of the words that a parameter takes.

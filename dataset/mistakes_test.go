@@ -151,6 +151,9 @@ func TestReferenceOfOtherTypes(t *testing.T) {
 		"ALTER age TYPE years":                      "",
 		"ALTER age TYPE years, ADD further text":    "",
 		"ALTER age TYPE years, ALTER sex TYPE name": "column sex of the reference public.typed is name",
+		"DROP income, DROP race": "a secret speaks of a column that the reference public.typed does not have, which " +
+			"is one of \"income\", \"race\": add it there",
+		"DROP race": "",
 	} {
 		sql := `DROP TABLE IF EXISTS typed; DROP DOMAIN IF EXISTS years; CREATE DOMAIN years AS int;
 			CREATE TABLE typed AS TABLE adult_reference; GRANT SELECT ON typed TO fugu_reader;`

@@ -90,7 +90,7 @@ func (t *Protected) loadClasses(ctx context.Context, reader *upstream.Reader) (e
 		return nil
 	}
 	if t.Totals, err = model.CountClasses(ctx, reader, t.Table); err != nil {
-		return err
+		return t.lacking(ctx, reader, err)
 	}
 	if t.ties, err = t.compare(ctx, reader); err != nil {
 		return err

@@ -65,7 +65,11 @@ func (a *analysis) spellClusters(from sampled, n *pg.Node, called, name string, 
 			from.table)
 	}
 	s := &statistic{}
-	if s.told = s.call(of); name != "count" {
+	s.told = s.call(of)
+	s.shown = s.told
+	if name == "count" {
+		s.shown = "NULLIF(" + s.told + ", 0)"
+	} else {
 		s.calls[0] = computed(of, name, "$1")
 	}
 
@@ -94,7 +98,7 @@ func (a *analysis) spellClusters(from sampled, n *pg.Node, called, name string, 
 	deviation := fmt.Sprintf(clusterSQL, most, moved, classes, part[0], part[1], strings.Join(arrays, ", "),
 		strings.Join(names, ", "), from.table.roots(), strings.Join(equal, " AND "), r.from,
 		"ARRAY["+strings.Join(labels, ", ")+"]::pg_catalog.text[]")
-	deviation = "CASE WHEN " + s.told + " IS NULL THEN NULL ELSE " + deviation + " END"
+	deviation = "CASE WHEN " + s.shown + " IS NULL THEN NULL ELSE " + deviation + " END"
 	return a.spell(n, s.spread(called, deviation), s.calls)
 }
 

@@ -99,7 +99,7 @@ func (a *analysis) spread(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	case of == nil || of.Over != nil || !isAggregate(tree.LastString(of.Funcname)):
 		return refuse("%s takes a call of an aggregate function", what)
 	case c.ofTwin():
-		return a.refuse(f.Location, hintSamplingFrom, "how far %s is off is known of rows of one table that has a "+
+		return a.refuse(f.Location, hintBeside, "how far %s is off is known of rows of one table that has a "+
 			"twin with rows of its own", tree.LastString(of.Funcname))
 	case tree.LastString(of.Funcname) == "mode":
 		return refuse("mode is no number, and has no %s", what)

@@ -76,7 +76,7 @@ func (r *fromReader) sampledIn(s *pg.SelectStmt) (sampled, error) {
 	r.ties.where(s.WhereClause, r.members)
 	twins := slices.DeleteFunc(slices.Clone(r.members), func(m member) bool { return !m.twin() })
 	if len(twins) == 0 {
-		return sampled{}, r.refusal(hintSamplingFrom, "its FROM has no table with a twin")
+		return sampled{}, r.refusal(hintBeside, "its FROM reads no protected table")
 	}
 
 	// A table with rows of its own has its classes in its columns, by their own names.
@@ -131,7 +131,7 @@ func (r *fromReader) tied(twins []member) error {
 		case m.table.Aggregates:
 			return r.refusal("Ask for the aggregate alone; of a table with rows of its own, and nothing else in "+
 				"FROM, it is known. The policy's owner can write twin: {rows: shown}.",
-				"rows of the twin of %s are not listed, and its FROM has more than that table", m.table)
+				"rows of the twin of %s are not listed, and it is not all that its FROM is", m.table)
 		case m.table.Linked && m.table.Link == nil:
 			return r.refusal("Ask for the aggregate alone. The policy's owner can show that column, and the rows "+
 				"that it leads to.", "rows of %s go with those of another table, and its twin does not show with "+

@@ -33,8 +33,12 @@ func (r *fromReader) read(n *pg.Node, missing bool) error {
 
 // name takes in a relation by its name.
 func (r *fromReader) name(rv *pg.RangeVar, missing bool) error {
-	if r.with.find(rv) != nil {
-		return r.refusal(hintInPlace, "its FROM reads the WITH query %s", rv.Relname)
+	if q := r.with.find(rv); q != nil {
+		hint := hintInPlace
+		if q.sel == nil || folds(q.sel) {
+			hint = hintBeside
+		}
+		return r.refusal(hint, "its FROM reads the WITH query %s", rv.Relname)
 	}
 	m := member{alias: rv.GetAlias().GetAliasname(), missing: missing, renamed: len(rv.GetAlias().GetColnames()) > 0}
 	if m.alias == "" {
@@ -115,8 +119,7 @@ func (r *fromReader) subquery(x *pg.RangeSubselect, missing bool) error {
 	s := x.Subquery.GetSelectStmt()
 	if s == nil || s.Op != pg.SetOperation_SETOP_NONE || s.WithClause != nil || folds(s) || len(s.WindowClause) > 0 ||
 		s.LimitCount != nil || s.LimitOffset != nil || len(s.ValuesLists) > 0 {
-		return r.refusal("Write it beside the aggregate of the twin's own rows, in the subquery if that is where they "+
-			"are aggregated, and choose it above.", "its FROM has a subquery that does more than choose rows and "+
+		return r.refusal(hintBeside, "its FROM has a subquery that does more than choose rows and "+
 			"columns")
 	}
 	inner := &fromReader{analysis: r.analysis, with: r.with, call: r.call}

@@ -177,7 +177,8 @@ func (a *analysis) spellOutCall(s *pg.SelectStmt, w *with, n *pg.Node, f *pg.Fun
 type statistic struct {
 	err     error
 	calls   []*pg.FuncCall // $1, $2, ...
-	told    string         // the aggregate itself: where it is NULL, so is its error
+	told    string         // the aggregate itself
+	shown   string         // is NULL where nothing shows how far that is off: of no rows
 	squares string         // Q
 	reach   string         // what bounds Σ|A_c|
 	part    func(of func(*pg.FuncCall) string) (sum, squares string)
@@ -193,6 +194,7 @@ var statistics = map[string]func(of *pg.FuncCall) *statistic{
 	"count": func(of *pg.FuncCall) *statistic {
 		s := &statistic{}
 		s.told = s.call(of)
+		s.shown = "NULLIF(" + s.told + ", 0)" // rows that were not drawn are not seen, and a count of none says nothing
 		s.squares, s.reach = s.told, s.told
 		s.part = func(in func(*pg.FuncCall) string) (string, string) {
 			rows := in(of)
@@ -203,6 +205,7 @@ var statistics = map[string]func(of *pg.FuncCall) *statistic{
 	"sum": func(of *pg.FuncCall) *statistic {
 		s := &statistic{}
 		s.told, s.squares = s.call(of), s.call(computed(of, "sum", "$1 * $1"))
+		s.shown = s.told
 		s.reach = s.call(computed(of, "sum", "pg_catalog.abs($1)"))
 		s.part = func(in func(*pg.FuncCall) string) (string, string) {
 			return in(computed(of, "sum", "$1")), in(computed(of, "sum", "$1 * $1"))
@@ -214,6 +217,7 @@ var statistics = map[string]func(of *pg.FuncCall) *statistic{
 		mean, rows := s.call(computed(of, "avg", "$1")), s.call(renamed(of, "count"))
 		spread := s.call(computed(of, "var_pop", "$1"))
 		// One row shows nothing of how far rows are apart, so that its error is NULL.
+		s.shown = mean
 		s.told, s.squares = mean, fmt.Sprintf("%s / NULLIF(%s - 1, 0)", spread, rows)
 		s.reach = "pg_catalog.sqrt(" + spread + ")"
 		s.part = func(in func(*pg.FuncCall) string) (string, string) {
@@ -250,7 +254,7 @@ func (s *statistic) deviation(t Table) string {
 	}
 
 	// It is below 0 by rounding alone.
-	return "CASE WHEN " + s.told + " IS NULL THEN NULL ELSE pg_catalog.sqrt(pg_catalog.abs(" + variance + ")) END"
+	return "CASE WHEN " + s.shown + " IS NULL THEN NULL ELSE pg_catalog.sqrt(pg_catalog.abs(" + variance + ")) END"
 }
 
 // spread is what is asked of a statistic whose deviation that is, as ledger.Cell's Shown rounds it: the deviation in

@@ -30,10 +30,6 @@ var spreads = []string{SpreadSD, SpreadLower, SpreadUpper}
 // Column is the name of its column, above the cut: cuts that have the same aggregates have the same names.
 func (s Spread) Column() string { return fmt.Sprintf("%s %d", s.What, s.Of+1) }
 
-// hintSamplingFrom is the hint for a call on other rows than those of twins.
-const hintSamplingFrom = "Write it beside the aggregate, in the SELECT whose FROM names the table with a twin; " +
-	"rename the column there, and choose it above."
-
 // hintBeside is of a call above the SELECT that aggregates.
 const hintBeside = "Write it beside the aggregate, in the SELECT whose FROM names the protected table, and choose it " +
 	"above."

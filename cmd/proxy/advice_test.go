@@ -132,3 +132,24 @@ func TestStrangers(t *testing.T) {
 		}
 	}
 }
+
+// Flags stand before or behind what a command is about, those that may be repeated, too.
+func TestFlagsBehindWords(t *testing.T) {
+	path := setting(t)
+	const sql = "SELECT count(*) FROM adult WHERE sex = $1 AND age < $2"
+	front, behind := []string{"preview", "-c", path, "-p", "Male", "-p", "40", sql},
+		[]string{"preview", "-p", "Male", sql, "-p", "40", "-c", path}
+	code, want, stderr := invoke(t, front...)
+	if code != exitOK || want == "" {
+		t.Fatalf("exit %d: %s%s", code, want, stderr)
+	}
+	if code, got, stderr := invoke(t, behind...); code != exitOK || got != want {
+		t.Errorf("exit %d: %s%s, want\n%s", code, got, stderr, want)
+	}
+	expect(t, exitUsage, "give one statement", "preview", "-c", path, "SELECT", "1")
+}
+
+// Where all is answered with noise there is no twin to build, and no keeper to ask for it.
+func TestTwinBuildOfNoise(t *testing.T) {
+	expect(t, exitFailure, "no table has a twin: write answers: twin at one in", "twin", "build", "-c", setting(t))
+}

@@ -78,7 +78,8 @@ func (b *books) policy(dataset string) *policy.Policy {
 	return b.policies[i]
 }
 
-// words parses a command's flags where they stand among other words, which it returns.
+// words parses a command's flags where they stand among other words, which it returns. define is called anew behind
+// each word, and sets what may be repeated back to nothing.
 func words(
 	name string, args []string, stderr io.Writer, define func(*flag.FlagSet),
 ) (rest []string, path string, err error) {
@@ -96,7 +97,15 @@ func words(
 
 // set are the flags that were given, as arguments.
 func set(fs *flag.FlagSet) (args []string) {
-	fs.Visit(func(f *flag.Flag) { args = append(args, "-"+f.Name+"="+f.Value.String()) })
+	fs.Visit(func(f *flag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(*stringList); ok {
+			values = *list
+		}
+		for _, v := range values {
+			args = append(args, "-"+f.Name+"="+v)
+		}
+	})
 	return args
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -58,7 +59,8 @@ func (f *findings) look(ctx context.Context) error {
 	}
 
 	for _, w := range door.warnings {
-		f.add(finding.Warning, f.setting("auth"), w, "", "")
+		f.add(finding.Warning, f.setting("auth"), w, "clients log in all the same, with less protection than they "+
+			"could have", "give Fugu the file, or the certificate, that it speaks of, and start it again")
 	}
 	for _, p := range h.policies {
 		f.strangers(p, door)
@@ -69,7 +71,7 @@ func (f *findings) look(ctx context.Context) error {
 	for _, r := range h.rooms {
 		for _, w := range r.snapshot.Ties() {
 			at := of{file: w.File, at: policy.Position{Line: w.Line, Column: w.Column}}
-			f.add(finding.Warning, at, w.Message, "", w.Hint)
+			f.add(finding.Warning, at, w.Message, "who learns one of them learns of the others, too", w.Hint)
 		}
 	}
 
@@ -95,7 +97,7 @@ func (f *findings) strangers(p *policy.Policy, d *door) {
 	for _, name := range p.Analysts {
 		if _, known := d.users[name]; !known && d.users != nil {
 			what := fmt.Sprintf("analyst %q is not in the users file, and cannot come in", name)
-			f.add(finding.Warning, f.under(p, "analysts"), what, "",
+			f.add(finding.Warning, f.under(p, "analysts"), what, "a name that is misspelt shuts somebody out, silently",
 				"mend the name, or give a password: fugu user add "+name)
 		}
 	}
@@ -103,7 +105,9 @@ func (f *findings) strangers(p *policy.Policy, d *door) {
 
 // grants takes in what the databases say of the roles of the configuration.
 func (f *findings) grants(w upstream.Finding) {
-	f.add(finding.Warning, f.setting("upstream"), w.Message, "", w.Hint)
+	f.add(finding.Warning, f.setting("upstream"), w.Message, "what these roles may do is what a mistake elsewhere "+
+		"could reach, and what they may not is refused to clients", cmp.Or(w.Hint, "give the roles of upstream the "+
+		"rights that docs/operations.md lists, and no more"))
 }
 
 // checkDataset says what one policy means for its dataset, and what its owner should know of it.
@@ -129,11 +133,14 @@ func (h *house) checkBelieved(ctx context.Context, f *findings, p *policy.Policy
 	for _, d := range p.Declared {
 		f.add(finding.Note, f.in(p, d.At),
 			fmt.Sprintf("the model of %s is declared (%s), and believed as it stands: %s",
-				d.Name, fitting.Brief(d.Statement.SQL), d), "", "")
+				d.Name, fitting.Brief(d.Statement.SQL), d), "noise is worked out from it, and no reference "+
+				"contradicts it",
+			"nothing, if you stand for it; leave it out, and a reference is asked instead")
 	}
 	for _, s := range p.Public {
 		f.add(finding.Note, f.in(p, s.At), fmt.Sprintf("the policy says that everybody knows %s: %s: %s", s.Name,
-			fitting.Brief(s.Statement.SQL), s), "", "")
+			fitting.Brief(s.Statement.SQL), s), "it is told without noise, and answers beside it are counted as for "+
+			"somebody who has it", "nothing, if analysts may know it exactly; take it out if they do not")
 	}
 
 	// Whoever knows a total exactly sees by an answer beside it what the noise was.
@@ -146,7 +153,9 @@ func (h *house) checkBelieved(ctx context.Context, f *findings, p *policy.Policy
 	}
 	if p.Privacy.Composition == policy.Jointly {
 		f.add(finding.Note, f.under(p, "privacy", "composition"), "composition is joint: answers count the randomness "+
-			"of the rows once, all together; counts, sums and averages alone are answered", "", "")
+			"of the rows once, all together; counts, sums and averages alone are answered", "rows are random once, "+
+			"and each answer that counted this by itself would count it again", "nothing; leave composition out to "+
+			"have other aggregates answered, at a higher price for many statements")
 	}
 	return nil
 }
@@ -155,18 +164,25 @@ func (h *house) checkBelieved(ctx context.Context, f *findings, p *policy.Policy
 func (h *house) checkAnswers(f *findings, p *policy.Policy) {
 	snapshot := h.room(p.Database).snapshot.Snapshot
 	for _, what := range unanswerable(snapshot, p) {
-		f.add(finding.Warning, f.under(p, "privacy"), fmt.Sprintf("dataset %s: %s", p.Dataset, what), "", "")
+		f.add(finding.Warning, f.under(p, "privacy"), fmt.Sprintf("dataset %s: %s", p.Dataset, what), "no mechanism "+
+			"that the policy allows keeps its promise without that", "change what it names, or write answers: twin "+
+			"for the table")
 	}
 	for _, why := range withoutBounds(p) {
-		f.add(finding.Note, f.under(p, "privacy"), "percentiles and DISTINCT are refused: "+why, "", "")
+		f.add(finding.Note, f.under(p, "privacy"), "percentiles and DISTINCT are refused: "+why, "how far the "+
+			"rows move them is not a sum over rows, and has to be bounded in another way", "write what is missing "+
+			"there, if analysts need them; else nothing")
 	}
 	for _, what := range quote.Uncertified(snapshot, p) {
-		f.add(finding.Warning, f.under(p, "assume"), what, "", "")
+		f.add(finding.Warning, f.under(p, "assume"), what, "a secret moves how answers spread as well as their "+
+			"means, and many answers add that up", "take a smaller budget, or write answers: twin, which has no "+
+			"covariances")
 	}
 	for _, t := range p.Tables {
 		if d := only(snapshot, t); d != nil {
 			f.add(finding.Note, f.in(p, t.At), fmt.Sprintf("%s answers one statement, and no other: that of the "+
-				"model %s, of which the distribution is declared", t.Qualified(), d.Name), "", "")
+				"model %s, of which the distribution is declared", t.Qualified(), d.Name), "what else its rows could "+
+				"tell is not in the declaration", "nothing, if that one is enough; other statements need a reference")
 		}
 	}
 
@@ -174,7 +190,9 @@ func (h *house) checkAnswers(f *findings, p *policy.Policy) {
 	coupled := func(t policy.Table) bool { return noisy(t) && t.Link == nil && only(snapshot, t) == nil }
 	if !p.Accepts(policy.Translation) && slices.ContainsFunc(p.Tables, coupled) {
 		f.add(finding.Note, f.under(p, "assume"), "the assumption translation is not accepted, so noise rests on "+
-			"bounds for coupled datasets: there is more of it, and secret means are refused", "", "")
+			"bounds for coupled datasets: there is more of it, and secret means are refused", "that F only moves, "+
+			"and keeps its form, is then not taken for granted", "nothing, or accept it: assume: [translation], if "+
+			"the reference is like the table but for the secret")
 	}
 }
 
@@ -205,7 +223,8 @@ func (h *house) checkReference(ctx context.Context, f *findings, p *policy.Polic
 	}
 	for _, j := range joined {
 		f.add(finding.Note, f.table(p, j.Table.String()), fmt.Sprintf("joins of %s with %s over %s have noise for "+
-			"whatever that could say of %d values, whoever may write to it", j.Table, j.To, j.Columns, j.Values), "",
+			"whatever that could say of %d values, whoever may write to it", j.Table, j.To, j.Columns, j.Values),
+			"an analyst who writes to an ordinary table chooses by it which rows are counted",
 			fmt.Sprintf("copy the columns by which statements group or select into %s and its reference", j.Table))
 	}
 
@@ -215,7 +234,9 @@ func (h *house) checkReference(ctx context.Context, f *findings, p *policy.Polic
 		return err
 	}
 	for _, what := range misled {
-		f.add(finding.Note, f.under(p, "privacy", "estimation"), what, "", "")
+		f.add(finding.Note, f.under(p, "privacy", "estimation"), what, "a reference is a sample, and the law that "+
+			"noise is made for is only near the true one", "take a larger reference, write privacy.estimation, or "+
+			"answer from a twin; nothing, if the reference is believed")
 	}
 	return nil
 }
@@ -260,10 +281,11 @@ func (f *findings) table(p *policy.Policy, name string) of {
 func knownTotals(p *policy.Policy) (what, why, fix string) {
 	const belongs = "every total of a protected table that an analyst may know exactly belongs under public"
 	why = "answers beside such a total give the secret away (docs/threat-model.md)"
+	fix = "look through reports, ordinary tables and published figures, and declare the totals there under public"
 	if len(p.Public) == 0 {
-		return "the policy declares no public statistics: " + belongs, why, ""
+		return "the policy declares no public statistics: " + belongs, why, fix
 	}
-	return belongs, why, ""
+	return belongs, why, fix
 }
 
 // budget says who shares in a policy's budget, and what its renewal gives up.
@@ -274,7 +296,11 @@ func (f *findings) budget(p *policy.Policy) {
 	}
 
 	at := f.under(p, "privacy", "budget")
-	note := func(format string, args ...any) { f.add(finding.Note, at, fmt.Sprintf(format, args...), "", "") }
+	note := func(format string, args ...any) {
+		f.add(finding.Note, at, fmt.Sprintf(format, args...), "analysts may put together what they were told, so "+
+			"that what is promised is promised of all answers together", "nothing, if that is what you mean to "+
+			"promise; else change privacy.budget")
+	}
 	note("the budget of everybody together is %s", of(privacy.Budget{Epsilon: b.Epsilon, Delta: b.Delta}))
 	f.meaning(p, privacy.Budget{Epsilon: b.Epsilon, Delta: b.Delta})
 
@@ -296,11 +322,13 @@ func (f *findings) budget(p *policy.Policy) {
 	// A budget that begins anew gives something up, of which the owner is told what.
 	if gives := b.Renewal(); gives != "" {
 		f.add(finding.Warning, f.under(p, "privacy", "budget", "renew"), fmt.Sprintf("dataset %s: %s", p.Dataset,
-			gives),
-			"", "")
+			gives), "the secret is the same in the next period, and what was told of it stays told",
+			"leave renew out; or keep it, if you accept what it gives up")
 	}
 	if p.Epoch.Label != "" {
 		f.add(finding.Note, f.under(p, "epoch"), fmt.Sprintf("the data are those of epoch %s, drawn %sly of any before",
-			p.Epoch.Label, p.Epoch.Draw), "", "")
+			p.Epoch.Label, p.Epoch.Draw), "answers of before are counted against this epoch unless it is drawn "+
+			"independently, which is the owner's word", "nothing, if that is so; fugu epoch tells of the epochs "+
+			"there were")
 	}
 }

@@ -17,14 +17,17 @@ import (
 // checkApart says, in the place of what check says of tables that Fugu watches, what there is of their twins.
 func (h *house) checkApart(ctx context.Context, f *findings) error {
 	for _, note := range h.notes {
-		f.add(finding.Note, f.setting("upstream", "twins"), note, "", "")
+		f.add(finding.Note, f.setting("upstream", "twins"), note, "protected tables are where guests cannot go, so "+
+			"that there is nothing to watch over", "nothing, unless it says what to run")
 	}
 	for _, p := range h.policies {
 		f.add(finding.OK, f.under(p, "dataset"), fmt.Sprintf("dataset %s: %s, twins in a database of their own, %s",
 			p.Dataset, numbered(len(p.Tables), "table"), numbered(len(p.Secrets), "secret")), "", "")
 		for _, t := range p.Tables {
 			if t.Link == nil {
-				f.add(finding.Note, f.in(p, t.At), fmt.Sprintf("twin of %s: %s", t.Qualified(), price(p, t)), "", "")
+				f.add(finding.Note, f.in(p, t.At), fmt.Sprintf("twin of %s: %s", t.Qualified(), price(p, t)),
+					"statements on the table are answered from its twin alone, and cost nothing",
+					"nothing; fugu twin show tells what is built")
 			}
 		}
 	}

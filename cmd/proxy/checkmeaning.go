@@ -34,7 +34,7 @@ func (f *findings) meaning(p *policy.Policy, b privacy.Budget) {
 		why += "; KL divergence and chi-squared are not bounded where delta is above 0"
 	}
 	at := f.under(p, "privacy", "budget")
-	f.add(finding.Note, at, what, why, "")
+	f.add(finding.Note, at, what, why, "nothing, if that will do; a smaller privacy.budget.epsilon promises more")
 
 	// Values further apart than within are told apart more easily: each step of within costs the budget once more.
 	for _, s := range p.Secrets {
@@ -54,7 +54,9 @@ func (f *findings) meaning(p *policy.Policy, b privacy.Budget) {
 				percent(right), epsilon, delta)
 		}
 		f.add(finding.Note, f.in(p, s.At), fmt.Sprintf("secret %s: its values from %g to %g are up to %d steps of "+
-			"within %g apart: %s", s.Name, span.From, span.To, steps, span.Within, promise), "", "")
+			"within %g apart: %s", s.Name, span.From, span.To, steps, span.Within, promise),
+			"within is how close two values are that nobody may tell apart; farther ones each step costs once more",
+			"nothing, if only close values are to be hidden; else a larger within, or a smaller budget")
 	}
 }
 

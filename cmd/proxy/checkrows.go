@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -53,7 +54,9 @@ func (h *house) checkRows(ctx context.Context, f *findings, p *policy.Policy) er
 		common, err := doubt.Overlap(ctx, ask, own, reference)
 		if sqlstate.Is(err, sqlstate.QueryCanceled) && ctx.Err() == nil {
 			f.add(finding.Note, f.in(p, t.At), fmt.Sprintf("whether rows of %s stand in its reference as well was not "+
-				"found out within limits.statement_timeout", t.Qualified()), "", "")
+				"found out within limits.statement_timeout", t.Qualified()), "who may read the reference knows the "+
+				"rows that stand in both", "raise limits.statement_timeout for this check, or make an index on the "+
+				"key of both")
 			continue
 		} else if err != nil {
 			return err
@@ -97,11 +100,14 @@ func (h *house) forecast(ctx context.Context, f *findings, p *policy.Policy) err
 			return ctx.Err()
 		}
 		if err != nil {
-			f.add(finding.Warning, f.in(p, s.At), "no forecast of "+fitting.Brief(s.SQL)+": "+err.Error(), "",
-				described(err, of{}).Fix)
+			f.add(finding.Warning, f.in(p, s.At), "no forecast of "+fitting.Brief(s.SQL)+": "+err.Error(),
+				"an analyst who asks this gets the same error", cmp.Or(described(err, of{}).Fix,
+					"change the statement under fit, or take it out"))
 			continue
 		}
-		f.add(finding.Note, f.in(p, s.At), foretold(s.SQL, xs[0]), "", "")
+		f.add(finding.Note, f.in(p, s.At), foretold(s.SQL, xs[0]), "that is what analysts will see, before anything "+
+			"is spent", "nothing, if that will do; else another epsilon, a larger reference, or answers: twin (fugu "+
+			"preview compares them)")
 	}
 	return nil
 }

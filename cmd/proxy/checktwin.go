@@ -43,25 +43,31 @@ func (h *house) checkTwins(ctx context.Context, f *findings, p *policy.Policy) e
 		if err != nil {
 			return err
 		}
-		state, fix := "is built", ""
+		state, fix := "is built", "nothing; fugu twin show tells what it holds"
 		if len(rows) == 0 {
 			state, fix = "is not built yet", "run fugu twin build"
 		}
 
 		at := f.in(p, t.At)
-		f.add(finding.Note, at, fmt.Sprintf("twin of %s: %s; %s", t.Qualified(), state, price(p, t)), "", fix)
+		f.add(finding.Note, at, fmt.Sprintf("twin of %s: %s; %s", t.Qualified(), state, price(p, t)),
+			"statements on the table are answered from its twin alone, and cost nothing", fix)
 		if t.Twin.Rows == policy.Aggregate {
 			f.add(finding.Note, at, fmt.Sprintf("twin of %s: its rows are not listed, and groups of fewer than %d "+
-				"rows of the sample are left out", t.Qualified(), t.Twin.AtLeast), "", "")
+				"rows of the sample are left out", t.Qualified(), t.Twin.AtLeast), "no value is one row's by itself; "+
+				"the secret is hidden either way", "nothing; write twin: {rows: shown} if analysts may see rows, or "+
+				"at_least for another number")
 		}
 
 		// Columns that are shown through a channel have a law of their own, which rests on the reference.
 		shown, hidden := columns.Asked(p, t)
 		for _, line := range shown {
-			f.add(finding.Note, f.in(p, t.Twin.At), line, "", "")
+			f.add(finding.Note, f.in(p, t.Twin.At), line, "what a row shows there is drawn by chance, once and for "+
+				"ever",
+				"nothing, if that is meant; drop the column to show nothing of it")
 		}
 		for _, line := range hidden {
-			f.add(finding.Warning, f.in(p, t.Twin.At), line, "", "")
+			f.add(finding.Warning, f.in(p, t.Twin.At), line, "who sees these columns reads off them what the other "+
+				"one is to hide", "write twin: {drop: [COLUMN]} for one of them")
 		}
 		if len(t.Twin.Columns) > 0 {
 			references = append(references, dataset.Quoted(t.Reference))
@@ -86,7 +92,9 @@ func price(p *policy.Policy, t policy.Table) string {
 func (f *findings) doubtTwin(ctx context.Context, ask doubt.Ask, p *policy.Policy, t policy.Table,
 	family []string) error {
 	if t.Twin.Unit != "" {
-		f.add(finding.Warning, f.in(p, t.Twin.At), build.Subjects(p, t), "", "")
+		f.add(finding.Warning, f.in(p, t.Twin.At), build.Subjects(p, t), "several rows of one subject are not "+
+			"exchangeable: how many of them were drawn tells how many there are", "give subjects a table of their "+
+			"own, as it says; or write independent_rows: true, if rows of a subject are drawn one by one")
 	}
 	accepted := t.Twin.Unit != "" || t.Twin.IndependentRows || t.Link != nil
 	found, err := doubt.Twin(ctx, ask, dataset.Quoted(t.Qualified()), t.Twin.Drop, family, accepted)
@@ -124,7 +132,8 @@ func (f *findings) lacks(ctx context.Context, conn *pgx.Conn, key, sql string, a
 	rows, _ := conn.Query(ctx, sql, args...)
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[lacking])
 	for _, l := range found {
-		f.add(finding.Warning, f.setting("upstream", key), l.What, "", l.Fix)
+		f.add(finding.Warning, f.setting("upstream", key), l.What, "who builds twins reads what nobody else may, and "+
+			"has to make them where no client can", l.Fix)
 	}
 	return err
 }
@@ -133,8 +142,9 @@ func (f *findings) lacks(ctx context.Context, conn *pgx.Conn, key, sql string, a
 // which it cannot build.
 func (h *house) checkKeeper(ctx context.Context, f *findings, tables []string, policies ...*policy.Policy) error {
 	if h.config.Upstream.Keeper == "" {
-		f.add(finding.Warning, f.setting("upstream"), "upstream.keeper is missing: twins cannot be built", "",
-			"write keeper: postgres://ROLE@HOST:PORT/DATABASE")
+		f.add(finding.Warning, f.setting("upstream"), "upstream.keeper is missing: twins cannot be built",
+			"no other role may read the protected tables and make the schema of twins", "write keeper: "+
+				"postgres://ROLE@HOST:PORT/DATABASE")
 		return nil
 	}
 	keeper, err := build.Connect(ctx, string(h.config.Upstream.Keeper))
@@ -187,7 +197,9 @@ func (f *findings) checkChannels(ctx context.Context, keeper *pgx.Conn, p *polic
 		case errors.As(err, &refused):
 			return err
 		case err != nil: // of the reference's values, as twin build would say
-			f.add(finding.Warning, f.in(p, t.Twin.At), fmt.Sprintf("table %s: %v", t.Qualified(), err), "", "")
+			f.add(finding.Warning, f.in(p, t.Twin.At), fmt.Sprintf("table %s: %v", t.Qualified(), err),
+				"the channel of a column is made for the values that the reference has", "change columns of the "+
+					"policy, or the reference, by what it says: fugu twin build ends with the same")
 			continue
 		}
 
@@ -199,7 +211,7 @@ func (f *findings) checkChannels(ctx context.Context, keeper *pgx.Conn, p *polic
 			}
 			f.add(finding.Note, f.in(p, t.Twin.At), fmt.Sprintf("column %s: %s", law.Column,
 				d.Words(law.Obfuscate.Epsilon)), "of k rows k times as much: counts of the column are meant to show "+
-				"its law", "")
+				"its law", "nothing, if its law may be known; drop the column if not")
 		}
 	}
 	return nil

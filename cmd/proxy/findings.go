@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -71,7 +72,9 @@ func (f *findings) fail(err error) {
 		return
 	case upstream.Holes:
 		for _, hole := range e {
-			f.add(finding.Error, f.setting("upstream"), hole.Message, "", hole.Hint)
+			f.add(finding.Error, f.setting("upstream"), hole.Message, "a client could read protected rows past Fugu "+
+				"by it",
+				cmp.Or(hole.Hint, "take that right away from the role"))
 		}
 		return
 	}
@@ -83,7 +86,8 @@ func (f *findings) fail(err error) {
 	case errors.As(err, &written):
 		for _, w := range written {
 			f.add(finding.Error, of{file: w.File, at: strictyaml.Position{Line: w.Line, Column: w.Column}}, w.Message,
-				"", w.Hint)
+				"fugu serve starts with no file that it does not understand whole", cmp.Or(w.Hint, "write it as "+
+					"docs/policy.md and docs/operations.md have it"))
 		}
 	case errors.As(err, &misfit):
 		f.List = append(f.List, described(err, of{file: misfit.File, at: misfit.At}))
@@ -104,6 +108,10 @@ func described(err error, at of) finding.Finding {
 		}
 	}
 	out.Fix = hintOf(err, out.Fix)
+
+	// An error of a server's, or of a file's, says what is wrong, and often no more.
+	out.Why = cmp.Or(out.Why, "fugu serve would not start with it, or not answer as the policy says")
+	out.Fix = cmp.Or(out.Fix, "mend what it says, and run fugu check again")
 	return out
 }
 

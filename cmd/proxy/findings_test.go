@@ -3,6 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -84,6 +87,7 @@ func TestCheckFinds(t *testing.T) {
 	golden.Check(t, "testdata/check.txt", masked(path, stdout))
 	_, stdout, _ = invoke(t, "check", "-json", "-c", path)
 	golden.Check(t, "testdata/check.json", masked(path, stdout))
+	complete(t, stdout)
 
 	found := func(words string) bool {
 		t.Helper()
@@ -109,6 +113,57 @@ func TestCheckFinds(t *testing.T) {
 		if found(x.words) {
 			t.Errorf("%q is found behind %s", x.words, x.mend)
 		}
+	}
+}
+
+// complete checks that each finding of a check's JSON has a reason and what to do, but for those of what is as it
+// should be.
+func complete(t *testing.T, text string) {
+	t.Helper()
+	var told struct{ Findings finding.List }
+	if err := json.Unmarshal([]byte(text), &told); err != nil || len(told.Findings) == 0 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	for _, f := range told.Findings {
+		if f.Level != finding.OK && (f.Why == "" || f.Fix == "") {
+			t.Errorf("%s: why %q, fix %q", f.What, f.Why, f.Fix)
+		}
+	}
+}
+
+// No finding of these commands is written without a reason and what to do, whether a test meets it or not.
+func TestFindingsAreWhole(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(x ast.Node) bool {
+			call, ok := x.(*ast.CallExpr)
+			if !ok || len(call.Args) != 5 {
+				return true
+			}
+			level, ok := call.Args[0].(*ast.SelectorExpr)
+			called, is := call.Fun.(*ast.SelectorExpr)
+			if !ok || !is || called.Sel.Name != "add" || level.Sel.Name == "OK" {
+				return true
+			}
+			n++
+			for _, part := range call.Args[3:] {
+				if text, ok := part.(*ast.BasicLit); ok && text.Value == `""` {
+					t.Errorf("%s: a finding without a reason, or without what to do", file)
+				}
+			}
+			return true
+		})
+	}
+	if n < 30 {
+		t.Errorf("%d findings are written", n)
 	}
 }
 

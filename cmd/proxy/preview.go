@@ -35,7 +35,8 @@ type previewed struct {
 func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var p previewed
 	list := ""
-	fs, path, err := flags("preview", args, stderr, func(fs *flag.FlagSet) {
+	said, path, err := words("preview", args, stderr, func(fs *flag.FlagSet) {
+		p.params = nil
 		fs.BoolVar(&p.asJSON, "json", false, "print JSON")
 		fs.BoolVar(&p.plots, "plot", onTerminal(stdout), "draw plots, as on a terminal")
 		fs.StringVar(&list, "epsilon", "", "`list` of epsilon, separated by commas ("+previewEpsilons+
@@ -47,7 +48,7 @@ func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	if err := p.asked(fs, list); err != nil {
+	if err := p.asked(said, list); err != nil {
 		return usageError{err}
 	}
 
@@ -78,11 +79,11 @@ func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error
 }
 
 // asked reads what is asked for off the command line.
-func (p *previewed) asked(fs *flag.FlagSet, list string) error {
+func (p *previewed) asked(said []string, list string) error {
 	switch {
-	case p.workload == "" && fs.NArg() != 1:
+	case p.workload == "" && len(said) != 1:
 		return errors.New(`give one statement: fugu preview -c fugu.yaml "SELECT ...", or -workload FILE`)
-	case p.workload != "" && (fs.NArg() > 0 || len(p.params) > 0):
+	case p.workload != "" && (len(said) > 0 || len(p.params) > 0):
 		return errors.New("-workload FILE has all statements, with their constants: give no other, and no -p")
 	case p.workload != "" && strings.Contains(list, ","):
 		return errors.New("a workload is previewed at one epsilon: give one")
@@ -91,7 +92,9 @@ func (p *previewed) asked(fs *flag.FlagSet, list string) error {
 	}
 
 	// Without a list the ε is the policy's own.
-	p.sql = fs.Arg(0)
+	if len(said) == 1 {
+		p.sql = said[0]
+	}
 	if list == "" {
 		return nil
 	}

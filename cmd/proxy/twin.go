@@ -156,8 +156,12 @@ func openTwins(path string, datasets []string) (*twins, error) {
 	}
 
 	if len(w.roots) > 0 && cfg.Upstream.Keeper == "" {
-		return nil, errors.New("upstream.keeper is missing in the configuration: " +
-			"the role that reads protected tables and owns their twins")
+		return nil, errors.New("upstream.keeper is missing in the configuration, the role that reads protected " +
+			"tables and owns their twins: write keeper: " + addressForm)
+	}
+	if len(w.roots) == 0 && cfg.Upstream.Keeper == "" {
+		return nil, fmt.Errorf("no table has a twin: write answers: twin at one in %s; with noise, nothing is built",
+			cfg.Policy)
 	}
 	if err := w.sameDatabase(); err != nil {
 		return nil, err

@@ -125,6 +125,14 @@ func TestSpreadsOfLinkedTwins(t *testing.T) {
 	}
 	linkedGroups(t, c, connect(t, direct))
 	linkedSpreadsRefused(t, c)
+
+	// Of no rows nothing is shown.
+	const none = "SELECT fugu_noise_sd(count(*)), fugu_upper(count(*)), fugu_lower(sum(id)) FROM "
+	for _, from := range []string{"customers WHERE grp < 0", "orders WHERE grp < 0"} {
+		if got := fmt.Sprint(rowsOf(t, c, none+from)); got != "[[<nil> <nil> <nil>]]" {
+			t.Errorf("of no rows of %s: %s", from, got)
+		}
+	}
 }
 
 // deviationByRoot is what package twin says of an aggregate, of sums by rows of the root that d makes of the twins.
@@ -252,8 +260,8 @@ func linkedSpreadsRefused(t *testing.T, c *pgx.Conn) {
 		"SELECT fugu_noise_sd(count(*)) FROM orders AS o (a, b)":                            "other names",
 		"SELECT fugu_noise_sd(count(*)) FROM orders, generate_series(1, 2)":                 "no table and no subquery",
 		"SELECT fugu_noise_sd(max(amount)) FROM orders":                                     "of max is not known",
-		"SELECT fugu_noise_sd(count(*)) FROM towns":                                         "no table with a twin",
-		"SELECT fugu_noise_sd(1)":                                                           "no table with a twin",
+		"SELECT fugu_noise_sd(count(*)) FROM towns":                                         "no protected table",
+		"SELECT fugu_noise_sd(1)":                                                           "no protected table",
 		"SELECT fugu_noise_sd(n) FROM (SELECT count(*) AS n FROM orders) x":                 "does more than choose",
 	} {
 		_, err := c.Exec(t.Context(), sql)
