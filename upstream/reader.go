@@ -43,7 +43,7 @@ func pinned(timeout time.Duration) map[string]string {
 		"enable_indexscan":     "off",
 		"enable_indexonlyscan": "off",
 		"enable_bitmapscan":    "off",
-		// A scan that begins where another one is tells who comes next how far it came: of an ordinary table, everybody.
+		// Scans that begin where another one is would show how far that came: of ordinary tables to everybody.
 		"synchronize_seqscans": "off",
 		"statement_timeout":    strconv.FormatInt(timeout.Milliseconds(), 10),
 		// A transaction is idle while an answer waits for its point in time.

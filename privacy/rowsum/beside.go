@@ -8,7 +8,7 @@ type node struct{ weight, factor float64 }
 
 const (
 	lowest = -2.0 // standard deviations
-	fine   = .003 // of ε, that a node may be wide
+	fine   = .005 // of ε, that a node may be wide
 	few    = 8    // nodes, where one is not enough
 	nodes  = 48
 )

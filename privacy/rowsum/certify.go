@@ -32,7 +32,7 @@ const (
 	dropped  = .01  // of the rows, at most, that a box does without
 	accuracy = 1e-4 // of δ: what may be left out
 	mostLaws = 600  // laws that are computed, at most
-	margin   = 1.01 // a bound that is so many times what the widest pairs need is as good as any,
+	margin   = 1.03 // a bound that is so many times what the widest pairs need is as good as any,
 	enough   = .25  // and so is one of this share of the budget's δ
 )
 
@@ -45,13 +45,17 @@ type certification struct {
 	drop    int // rows that each box does without
 	laws    int
 	reached Certificate
+	hard    int // where the box of what is reached begins
 }
 
-// Certify bounds δ over all pairs; if not whole, over those that are farthest apart alone, which is about the same and
-// takes less. What once took too long is not tried again.
+// Certify bounds δ over all pairs; if not whole, over some of those that are farthest apart alone, the hardest so far
+// among them, which is about the same and takes less. What once took too long is not tried again.
 func (s *Sum) Certify(a Ask, whole bool) (Certificate, error) {
 	if s.beyond {
 		return Certificate{}, ErrBeyond
+	}
+	if whole && s.whole != nil && s.whole.is(a) {
+		return s.whole.Certificate, s.whole.err
 	}
 	r := &certification{sum: s, ask: a}
 	if !(a.Epsilon > 0 && a.Delta > 0 && a.Noise > 0 && a.Aside >= 0) {
@@ -71,12 +75,28 @@ func (s *Sum) Certify(a Ask, whole bool) (Certificate, error) {
 	if r.frame, ok = s.newFrame(s.rows-r.drop, (1-part)*a.Noise, accuracy*a.Delta/(1+math.Exp(a.Epsilon))); !ok {
 		return Certificate{}, ErrBeyond
 	}
-	err := r.farthest()
+	err := r.farthest(whole)
+	if r.reached.Delta > 0 {
+		s.hard = r.hard
+	}
 	if err == nil && whole {
 		err = r.nearer()
+		s.whole = &answered{a, r.reached, err}
 	}
 	s.beyond = s.beyond || errors.Is(err, ErrBeyond)
 	return r.reached, err
+}
+
+// answered is an Ask with what was said to it: who searches for noise asks once more for what was found.
+type answered struct {
+	Ask
+	Certificate
+	err error
+}
+
+// is reports whether it is the same that is asked.
+func (w *answered) is(a Ask) bool {
+	return w.Ask.Epsilon == a.Epsilon && w.Ask.Delta == a.Delta && w.Noise == a.Noise && w.Aside == a.Aside
 }
 
 // box is the pairs whose smaller number is from low to low+drop: of rows that both have in common as many of class 1 or
@@ -112,9 +132,15 @@ func (r *certification) law(ones int) (curve, error) {
 	return r.frame.density(ones, r.sum.rows-r.drop-ones), nil
 }
 
-// farthest bounds δ of the pairs that are farthest apart.
-func (r *certification) farthest() error {
+// farthest bounds δ of the pairs that are farthest apart; if not of all boxes, of three and the hardest so far.
+func (r *certification) farthest(all bool) error {
+	p := r.sum.pairs
+	last := max(p.Low, p.High-p.Apart)
 	return r.lows(func(b box) error {
+		holds := func(low int) bool { return b.low <= low && low <= b.low+r.drop }
+		if !all && !holds(p.Low) && !holds((p.Low+last)/2) && !holds(last) && b.low != r.sum.hard {
+			return nil
+		}
 		low, err := r.law(b.low)
 		if err != nil {
 			return err
@@ -139,7 +165,7 @@ func (r *certification) count(b box, apart int, d [2]float64, more float64) {
 			if order == 1 {
 				pair[0], pair[1] = pair[1], pair[0]
 			}
-			r.reached = Certificate{v + more, pair}
+			r.reached, r.hard = Certificate{v + more, pair}, b.low
 		}
 	}
 }

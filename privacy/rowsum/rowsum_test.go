@@ -102,7 +102,7 @@ func TestBoundIsTheExactLaw(t *testing.T) {
 				}
 				a := Ask{Epsilon: epsilon, Delta: 1.02 * want, Noise: sd * sd}
 				got, err := s.Certify(a, true)
-				if err != nil || got.Delta < want*.999 || got.Delta > want*1.012+2e-5 {
+				if err != nil || got.Delta < want*.999 || got.Delta > want*1.02+2e-5 {
 					t.Errorf("%s, ε = %g, noise %g: %.6f is certified, and %.6f is true: %v", name, epsilon, sd,
 						got.Delta, want, err)
 				}
@@ -286,5 +286,53 @@ func TestRefusals(t *testing.T) {
 	// Next to no noise takes more frequencies than there are.
 	if c, err := s.Certify(Ask{Epsilon: 1, Delta: .1, Noise: 1e-12}, true); !errors.Is(err, ErrBeyond) {
 		t.Errorf("next to no noise: %+v, %v", c, err)
+	}
+}
+
+// The smaller number of rows of the hardest pair is inside of a box, and not where one begins: that the box leaves rows
+// out makes its bound one for that pair as well.
+func TestBoxesHoldWhatIsInside(t *testing.T) {
+	const rows, epsilon, sd = 400, 1, 8
+	p := Pairs{Low: 41, High: 240, Apart: 40}
+	v := [2][]float64{laws["rare bits"][1], laws["rare bits"][0]} // which vary the less the more are of class 1
+	s, err := New(v, rows, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := hockeySticks(convolved(v, 240, rows-240), convolved(v, 200, rows-200), sd, 0, epsilon)
+	want := math.Max(d[0], d[1])
+	got, err := s.Certify(Ask{Epsilon: epsilon, Delta: 1.2 * want, Noise: sd * sd}, false)
+	if low := min(got.Pair[0], got.Pair[1]); low != 196 {
+		t.Fatalf("the hardest pair is %v, and not of the box that begins with 196", got.Pair)
+	}
+	if err != nil || got.Delta < want || got.Delta > 1.05*want {
+		t.Errorf("%.7f is certified, and %.7f is true of (240, 200): %v", got.Delta, want, err)
+	}
+}
+
+// The bound on the second difference of densities, by how many rows are of class 1, is no less than what it is by brute
+// force, and no more than three times that.
+func TestRoughness(t *testing.T) {
+	const rows, ones, sd = 30, 10, 3
+	for name, v := range laws {
+		s, err := New(v, rows, Pairs{Low: 8, High: 14, Apart: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, ok := s.newFrame(rows, sd*sd, 1e-9)
+		if !ok {
+			t.Fatal("no frame")
+		}
+		var at [3][]float64
+		for two := range at {
+			at[two] = convolved(v, ones+two, rows-ones-two)
+		}
+		want := 0.0
+		for y := -9. * sd; y < float64(len(at[0])+len(at[2]))+9*sd; y += sd / 8. {
+			want += sd / 8. * math.Abs(densityOf(at[0], y, sd)-2*densityOf(at[1], y, sd)+densityOf(at[2], y, sd))
+		}
+		if got := f.roughness(ones, rows-ones-2); got < want || got > 3*want+1e-6 {
+			t.Errorf("%s: at most %.3g, and it is %.3g", name, got, want)
+		}
 	}
 }

@@ -11,6 +11,8 @@ type Sum struct {
 	of     [2]*class // class 0 and class 1
 	rows   int
 	pairs  Pairs
+	whole  *answered     // the last whole certificate
+	hard   int           // where the box begins that was the hardest so far
 	beyond bool          // a certificate took too long
 	grids  map[int]*grid // what was computed of the characteristic functions, by the logarithm of the period
 }

@@ -150,11 +150,11 @@ func printFigure5(data census) error {
 	return printShapes(p)
 }
 
-// printShapes says what a certificate is worth that takes F for normal, and what it costs to count its shape: the noise
-// of one statistic alone, and its true δ by the exact law.
+// printShapes says what a certificate is worth that takes F for normal, and what it costs to go by its own law: the
+// noise of one statistic alone, and its true δ.
 func printShapes(p pool) error {
 	s := newSheet("The same statistics released alone by apgm, δ = .001: the true δ, by the exact law, of noise "+
-		"that is certified for\nnormal laws, and of noise that is certified for laws of their shape", "statistic", "ε",
+		"that is certified for\nnormal laws, and of noise that is certified by their own law", "statistic", "ε",
 		"normal: noise sd", "certified δ", "true δ", "as it is: noise sd", "certified δ", "true δ", "noise more")
 	counted := p.classes()
 	normal := counted
