@@ -68,12 +68,13 @@ func (s *session) interpret(typ byte, sql, types []byte) ([]Statement, error) {
 	}
 
 	// What the names mean has to be known before the engine looks at the text.
-	ctx, stop := s.working()
-	defer stop()
-	if err := s.resolve(ctx, typ, string(sql)); err != nil {
+	ctx, rested := s.working()
+	defer rested()
+	text := string(sql)
+	if err := s.resolve(ctx, typ, text); err != nil {
 		return nil, s.canceled(ctx, err)
 	}
-	statements, err := s.engine.Interpret(ctx, string(sql), paramTypes)
+	statements, err := s.engine.Interpret(ctx, text, paramTypes)
 	return statements, s.canceled(ctx, err)
 }
 
@@ -126,8 +127,8 @@ func (s *session) split(sql []byte) []Statement {
 	if !ok || !several(sql) || !utf8.Valid(sql) || s.engine.Ordinary(sql) {
 		return nil
 	}
-	ctx, stop := s.working()
-	defer stop()
+	ctx, rested := s.working()
+	defer rested()
 	return r.Split(ctx, string(sql))
 }
 
@@ -156,8 +157,8 @@ func (s *session) compute(st Statement, formats []int16, values [][]byte) (Bound
 		}
 	}
 
-	ctx, stop := s.working()
-	defer stop()
+	ctx, rested := s.working()
+	defer rested()
 	begun := time.Now()
 	bound, err := st.Bind(ctx, Binding{Formats: formats, Values: values, Ask: s.ask})
 	s.tally.waited(st, begun)

@@ -35,8 +35,8 @@ func (s *session) engage() error {
 	}
 
 	// The session may have come to its end while a guest was waited for.
-	ctx, stop := s.working()
-	defer stop()
+	ctx, rested := s.working()
+	defer rested()
 	g, err := s.pool.take(ctx, s.kind, s.engine.Connect)
 	switch why := s.why(); {
 	case why != nil && err == nil:

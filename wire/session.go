@@ -56,7 +56,9 @@ type session struct {
 	reason   error              // why the session ends; nil while it does not
 	armed    bool               // the client's read deadline is set, and not later than the session's end from idleness
 	armedFor time.Duration      // from when it was set
-	cancel   context.CancelFunc // of the engine's work under way
+	work     context.Context    // of the engine's work, one statement's after the other; nil: there was none yet
+	cancel   context.CancelFunc // of work
+	busy     bool               // the engine is at work
 	asked    bool               // that work was canceled on request
 }
 
@@ -93,7 +95,7 @@ func (s *session) stop(reason error) {
 		return
 	}
 	s.reason = reason
-	if s.cancel != nil {
+	if s.busy {
 		s.cancel()
 	}
 	s.expire()
@@ -135,21 +137,26 @@ func farewell(err error) *sqlstate.Error {
 	return sqlstate.New(sqlstate.ConnectionFailure, "the connection to the database was lost").Ending()
 }
 
-// working gives the engine a context that ends with the session, or by a cancel request.
-func (s *session) working() (context.Context, func()) {
-	ctx, cancel := context.WithCancel(s.ctx)
+// working gives the engine a context that ends with the session, or by a cancel request; rested says that the work is
+// done. A context that nobody has canceled is good for the next statement as well: to make one for each would be a
+// thirtieth of what relaying it costs.
+func (s *session) working() (ctx context.Context, rested func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cancel, s.asked = cancel, false
+	if s.work == nil || s.work.Err() != nil {
+		s.work, s.cancel = context.WithCancel(s.ctx)
+	}
+	s.busy, s.asked = true, false
 	if s.reason != nil {
-		cancel()
+		s.cancel()
 	}
-	return ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.cancel = nil
-		cancel()
-	}
+	return s.work, s.rest
+}
+
+func (s *session) rest() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = false
 }
 
 // canceled gives work that was cut short by a cancel request the error that PostgreSQL has for it.
@@ -165,7 +172,7 @@ func (s *session) canceled(ctx context.Context, err error) error {
 // interrupt ends the engine's work and the guest's, if any is under way, on request of the client's.
 func (s *session) interrupt(ctx context.Context) error {
 	s.mu.Lock()
-	if s.cancel != nil {
+	if s.busy {
 		s.asked = true
 		s.cancel()
 	}

@@ -204,8 +204,8 @@ func (s *session) relayQuery(st Statement) error {
 
 // bindQuery lets the engine bind a statement that a Query is replaced by.
 func (s *session) bindQuery(st Statement) (Bound, error) {
-	ctx, stop := s.working()
-	defer stop()
+	ctx, rested := s.working()
+	defer rested()
 	bound, err := st.Bind(ctx, Binding{Ask: s.askBefore})
 	return bound, s.canceled(ctx, err)
 }
