@@ -140,10 +140,16 @@ func TestTwoProxiesRace(t *testing.T) {
 // The race finds a ledger that looks at the budget only before it reads.
 func TestRaceFindsOverdraft(t *testing.T) {
 	t.Parallel()
-	wrong, answered, _ := race(t, "FUGUHOOKS_FAULT=generous")
-	if !strings.Contains(strings.Join(wrong, "\n"), "exceed the budget") {
-		t.Errorf("%d statements were answered, and found was: %q", answered, wrong)
+	// On a busy machine they may come one after the other, and then nothing is overdrawn: a few races will do.
+	var found []string
+	for range 4 {
+		wrong, answered, _ := race(t, "FUGUHOOKS_FAULT=generous")
+		if strings.Contains(strings.Join(wrong, "\n"), "exceed the budget") {
+			return
+		}
+		found = append(found, fmt.Sprintf("%d answered: %q", answered, wrong))
 	}
+	t.Errorf("none was overdrawn: %s", found)
 }
 
 // Two ask the same, and the budget is enough for one: the second, who has found no answer and then no budget either,
