@@ -40,12 +40,8 @@ const ordinaryColumns = `SELECT n.nspname, a.attname FROM pg_class c
 // session finds it, if that is known, and else in all of them: whoever binds the statement finds out whether the
 // session means the same one. None that is protected is ordinary.
 func (c Catalog) Ordinary(schema, name string) (parser.Table, error) {
-	in := schema
-	if found, ok := c.means[name]; ok && schema == "" {
-		in = found
-	}
-
-	rows, err := c.reader.Query(c.ctx, ordinaryColumns, [][]byte{[]byte(in), []byte(name)}, []uint32{25, 25})
+	in := []byte(c.schema(schema, name))
+	rows, err := c.reader.Query(c.ctx, ordinaryColumns, [][]byte{in, []byte(name)}, []uint32{25, 25})
 	if err != nil {
 		return parser.Table{}, err
 	}
@@ -79,10 +75,8 @@ const views = `SELECT c.relkind IN ('v', 'm') FROM pg_class c JOIN pg_namespace 
 // View reports whether a name is that of a view, so that nobody knows what it reads. A name without a schema is looked
 // for where the session finds it, if that is known.
 func (c Catalog) View(schema, name string) (bool, error) {
-	if found, ok := c.means[name]; ok && schema == "" {
-		schema = found
-	}
-	rows, err := c.reader.Query(c.ctx, views, [][]byte{[]byte(schema), []byte(name)}, []uint32{25, 25})
+	in := []byte(c.schema(schema, name))
+	rows, err := c.reader.Query(c.ctx, views, [][]byte{in, []byte(name)}, []uint32{25, 25})
 	return len(rows) > 0 && rows[0][0].Text == "t", err
 }
 
@@ -111,18 +105,20 @@ func (s *Snapshot) Meanings(rows [][]string) Meanings {
 	return out
 }
 
+// schema is where a name is to be looked for: where the session finds it, if none is written and that is known.
+func (c Catalog) schema(written, name string) string {
+	if found, ok := c.means[name]; ok && written == "" {
+		return found
+	}
+	return written
+}
+
 // Table finds a relation that is not ordinary, as the session means it.
 func (c Catalog) Table(schema, name string) (parser.Table, bool) {
-	if found, ok := c.means[name]; ok && schema == "" {
-		schema = found
-	}
-	return c.Snapshot.Table(schema, name)
+	return c.Snapshot.Table(c.schema(schema, name), name)
 }
 
 // Twin finds the table of which a name means the twin, as the session means it.
 func (c Catalog) Twin(schema, name string) (parser.Table, bool) {
-	if found, ok := c.means[name]; ok && schema == "" {
-		schema = found
-	}
-	return c.Snapshot.Twin(schema, name)
+	return c.Snapshot.Twin(c.schema(schema, name), name)
 }

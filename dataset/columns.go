@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -67,8 +66,7 @@ func sameColumns(ctx context.Context, reader *upstream.Reader, t policy.Table) e
 // lacking says which columns the reference does not have, if that is why a statement on it has failed. The statement is
 // made of the policy's text alone, and the reference is public: whoever loads a policy may know.
 func (t *Protected) lacking(ctx context.Context, reader *upstream.Reader, failed error) error {
-	if !errors.Is(failed, upstream.ErrInterrupted) || !strings.Contains(failed.Error(),
-		"("+string(sqlstate.UndefinedColumn)+")") {
+	if !upstream.InterruptedBy(failed, sqlstate.UndefinedColumn) {
 		return failed
 	}
 	const names = "SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped AND attrelid = to_regclass"

@@ -81,13 +81,7 @@ func (r Request) wholly(n Noise) bool {
 // holds reports whether every secret's certificate is within the budget, as far as a search looks.
 func (r Request) holds(n Noise) bool {
 	for _, f := range r.Families {
-		if _, taken, err := r.exactly(n, f, false); taken != nil {
-			if err != nil {
-				return false
-			}
-			continue
-		}
-		if _, _, err := r.certified(n, f); err != nil {
+		if _, _, err := r.certified(n, f, false); err != nil {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -61,14 +62,13 @@ func (a *analysis) spellClusters(from sampled, n *pg.Node, called, name string, 
 	if from.missing && !from.strict(of) {
 		return a.refuse(n.GetFuncCall().Location, "Ask it of a column of the twin, count(t.id) say; or begin FROM "+
 			"with the twin.", "how far it may be off is not known: an outer join adds rows that are nobody's of the "+
-			"twin of %s",
-			from.table)
+			"twin of %s", from.table)
 	}
 	s := &statistic{}
 	s.told = s.call(of)
 	s.shown = s.told
 	if name == "count" {
-		s.shown = "NULLIF(" + s.told + ", 0)"
+		s.shown = ofSome(s.told)
 	} else {
 		s.calls[0] = computed(of, name, "$1")
 	}
@@ -112,12 +112,7 @@ func (f sampled) strict(of *pg.FuncCall) bool {
 		return false
 	}
 	alias := fields[len(fields)-2].GetString_().GetSval()
-	for _, own := range f.aliases {
-		if own == alias {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(f.aliases, alias)
 }
 
 // value is what a row adds to an aggregate, in double precision; NULL where it is not counted. It reads a key, so that

@@ -149,9 +149,8 @@ func (r *fromReader) tied(twins []member) error {
 		})
 		if i < 0 {
 			return r.refusal("Join them along the policy's links, with = in ON, USING or WHERE; or aggregate one in a "+
-				"subquery, and join above.", "rows of the twins of %s and %s are not joined along a "+
-				"link", twins[0].table,
-				rest[0].table)
+				"subquery, and join above.", "rows of the twins of %s and %s are not joined along a link",
+				twins[0].table, rest[0].table)
 		}
 		known = append(known, rest[i])
 		rest = slices.Delete(rest, i, i+1)

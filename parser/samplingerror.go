@@ -73,18 +73,11 @@ func (a *analysis) spellOut() error { return a.spellOutBelow(a.stmt.root.Stmt, n
 
 // spellOutBelow goes through a part of the statement, which sees these WITH queries.
 func (a *analysis) spellOutBelow(m proto.Message, w *with) (err error) {
-	switch x := m.(type) {
-	case *pg.SelectStmt:
-		w = bind(x.WithClause, w)
-		err = a.spellOutIn(x, w)
-	case *pg.InsertStmt:
-		w = bind(x.WithClause, w)
-	case *pg.UpdateStmt:
-		w = bind(x.WithClause, w)
-	case *pg.DeleteStmt:
-		w = bind(x.WithClause, w)
-	case *pg.MergeStmt:
-		w = bind(x.WithClause, w)
+	if x, ok := m.(withable); ok {
+		w = bind(x.GetWithClause(), w)
+	}
+	if s, ok := m.(*pg.SelectStmt); ok {
+		err = a.spellOutIn(s, w)
 	}
 	tree.Below(m, func(child proto.Message) {
 		if err == nil {
@@ -190,11 +183,14 @@ func (s *statistic) call(f *pg.FuncCall) string {
 	return fmt.Sprintf("CAST($%d AS pg_catalog.float8)", len(s.calls))
 }
 
+// ofSome is a count, or NULL of none: rows that were not drawn are not seen, and a count of none says nothing.
+func ofSome(count string) string { return "NULLIF(" + count + ", 0)" }
+
 var statistics = map[string]func(of *pg.FuncCall) *statistic{
 	"count": func(of *pg.FuncCall) *statistic {
 		s := &statistic{}
 		s.told = s.call(of)
-		s.shown = "NULLIF(" + s.told + ", 0)" // rows that were not drawn are not seen, and a count of none says nothing
+		s.shown = ofSome(s.told)
 		s.squares, s.reach = s.told, s.told
 		s.part = func(in func(*pg.FuncCall) string) (string, string) {
 			rows := in(of)

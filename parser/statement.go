@@ -1,6 +1,10 @@
 package parser
 
-import pg "github.com/pganalyze/pg_query_go/v6"
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
 
 // Statement is one SQL statement.
 type Statement struct {
@@ -40,6 +44,19 @@ func (s *Statement) Ordinary() bool {
 type TwinUse struct {
 	Table    Table // the protected one
 	Position int   // 0: in the body of a function
+}
+
+// TwinsRead are the twins that the statement means, and those whose rows it aggregates and may not list.
+func (s *Statement) TwinsRead() []TwinUse {
+	uses := slices.Clone(s.Twins)
+	for _, c := range s.Cuts {
+		for _, from := range c.Sources {
+			if from.Table.Aggregates {
+				uses = append(uses, TwinUse{Table: from.Table, Position: from.Position})
+			}
+		}
+	}
+	return uses
 }
 
 // Explain says whether a statement is EXPLAIN (PRIVACY), and in which format.

@@ -53,16 +53,8 @@ func (a *analysis) twins() error {
 // walk goes through a part of the statement. queries are the names of the WITH queries that it can see.
 func (t *twinning) walk(m proto.Message, queries []string) error {
 	switch x := m.(type) {
-	case *pg.SelectStmt:
-		return t.statement(m, x.WithClause, queries)
-	case *pg.InsertStmt:
-		return t.statement(m, x.WithClause, queries)
-	case *pg.UpdateStmt:
-		return t.statement(m, x.WithClause, queries)
-	case *pg.DeleteStmt:
-		return t.statement(m, x.WithClause, queries)
-	case *pg.MergeStmt:
-		return t.statement(m, x.WithClause, queries)
+	case withable:
+		return t.statement(m, x.GetWithClause(), queries)
 	case *pg.CreateFunctionStmt:
 		if err := t.function(x.Options); err != nil {
 			return err

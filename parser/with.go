@@ -1,6 +1,15 @@
 package parser
 
-import pg "github.com/pganalyze/pg_query_go/v6"
+import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+)
+
+// withable is a statement that may begin with WITH: SELECT, INSERT, UPDATE, DELETE, MERGE.
+type withable interface {
+	proto.Message
+	GetWithClause() *pg.WithClause
+}
 
 // with holds the WITH queries that one place in a statement can see (PostgreSQL manual, section 7.8).
 type with struct {

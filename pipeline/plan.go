@@ -115,8 +115,7 @@ func (p planning) plan(ctx context.Context, st *parser.Statement, paramTypes []u
 
 	// Whatever a statement is, the session is told of the twins in it.
 	t = template{text: st.Text, params: max(st.Params, len(paramTypes)), types: paramTypes, start: int32(st.Start)}
-	twins := slices.Concat(st.Twins, aggregated(st))
-	if t.twins, err = p.built.Tables(ctx, p.reader, snap.Snapshot, twins); err != nil {
+	if t.twins, err = p.built.Tables(ctx, p.reader, snap.Snapshot, st.TwinsRead()); err != nil {
 		return t, err
 	}
 
@@ -169,16 +168,4 @@ func (p planning) planPlain(st *parser.Statement, t template) (_ template, err e
 	t.policy = t.plain.Policy
 	t.text, err = st.RewritePlain(t.plain.Reference.Schema, t.plain.Reference.Name)
 	return t, err
-}
-
-// aggregated returns the twins whose rows a statement aggregates and may not list.
-func aggregated(st *parser.Statement) (uses []parser.TwinUse) {
-	for _, c := range st.Cuts {
-		for _, s := range c.Sources {
-			if s.Table.Aggregates {
-				uses = append(uses, parser.TwinUse{Table: s.Table, Position: s.Position})
-			}
-		}
-	}
-	return uses
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"unsafe"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -188,7 +187,7 @@ func (s *session) doubtful(ctx context.Context, snap *Snapshot, sql string) []st
 // relation has a protected one's name, or may have it by then.
 func (s *session) Split(ctx context.Context, sql string) (out []wire.Statement) {
 	snap := s.engine.snapshot.Load()
-	if !strings.Contains(sql, ";") || hook.Blind || !snap.Names(sql) {
+	if hook.Blind || !snap.Names(sql) {
 		return nil
 	}
 	made := s.made || meaning.Makes(sql)

@@ -28,21 +28,10 @@ func (f *Free) Unwrap() error {
 
 // note adds the twins that a statement reads.
 func (f *Free) note(st *parser.Statement) {
-	for _, u := range st.Twins {
-		f.add(u.Table)
-	}
-	for _, c := range st.Cuts {
-		for _, s := range c.Sources {
-			if s.Table.Aggregates {
-				f.add(s.Table)
-			}
+	for _, u := range st.TwinsRead() {
+		if name := u.Table.String(); !slices.Contains(f.Tables, name) {
+			f.Tables = append(f.Tables, name)
 		}
-	}
-}
-
-func (f *Free) add(t parser.Table) {
-	if name := t.String(); !slices.Contains(f.Tables, name) {
-		f.Tables = append(f.Tables, name)
 	}
 }
 

@@ -207,6 +207,19 @@ var ErrInterrupted = sqlstate.New(sqlstate.StatisticsFailed,
 	WithDetail(withheld).
 	WithHint("Select fewer rows. Another try is charged again.")
 
+// interruption is ErrInterrupted with the code of the database's own error.
+type interruption struct{ code sqlstate.Code }
+
+func (i interruption) Error() string { return fmt.Sprintf("%v (%s)", ErrInterrupted, i.code) }
+
+func (i interruption) Unwrap() error { return ErrInterrupted }
+
+// InterruptedBy reports whether err is ErrInterrupted because of a database's error with that code.
+func InterruptedBy(err error, code sqlstate.Code) bool {
+	i, ok := errors.AsType[interruption](err)
+	return ok && i.code == code
+}
+
 // with runs f on a connection of the pool, and turns errors into what may be shown.
 func (r *Reader) with(ctx context.Context, f func(*pgconn.PgConn) error) error {
 	conn, err := r.pool.Acquire(ctx)
@@ -261,7 +274,7 @@ func scrub(ctx context.Context, err error) error {
 		case class == "22":
 			return ErrStatistics
 		}
-		return fmt.Errorf("%w (%s)", ErrInterrupted, pe.Code)
+		return interruption{sqlstate.Code(pe.Code)}
 	}
 	return unavailable(err)
 }

@@ -77,8 +77,9 @@ type Resolver interface {
 	Lookup(ctx context.Context, sql string) string
 	// Resolve takes the rows of that statement, for the text that is interpreted next.
 	Resolve(rows [][]string)
-	// Split returns the statements of a Query as the client wrote them, each at its place, if what their names mean may
-	// change from one to the next: then each is interpreted by itself, when its turn comes. Otherwise it returns nil.
+	// Split returns the statements of a Query that may hold several, as the client wrote them, each at its place, if
+	// what their names mean may change from one to the next: then each is interpreted by itself, when its turn comes.
+	// Otherwise it returns nil.
 	Split(ctx context.Context, sql string) []Statement
 }
 

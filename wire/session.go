@@ -153,6 +153,7 @@ func (s *session) working() (ctx context.Context, rested func()) {
 	return s.work, s.rest
 }
 
+// rest is that the engine is not at work any more.
 func (s *session) rest() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -209,22 +209,29 @@ func restart(t *testing.T, ledger string) {
 	})
 }
 
-// A successor that does not come up changes nothing: the proxy goes on, and another one can come later. The service
-// manager is told which process it is to watch.
-func TestSuccessorFails(t *testing.T) {
+// startManaged starts a proxy that tells a service manager which process it is to watch.
+func startManaged(t *testing.T, path string) (*child, *net.UnixConn) {
+	t.Helper()
 	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"),
 		Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer manager.Close()
-	told := func(pid int) { toldOf(t, manager, pid) }
-	path := setting(t)
+	t.Cleanup(func() { _ = manager.Close() })
 	c, err := startChild(t, path, "NOTIFY_SOCKET="+manager.LocalAddr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	told(c.Process.Pid)
+	toldOf(t, manager, c.Process.Pid)
+	return c, manager
+}
+
+// A successor that does not come up changes nothing: the proxy goes on, and another one can come later. The service
+// manager is told which process it is to watch.
+func TestSuccessorFails(t *testing.T) {
+	path := setting(t)
+	c, manager := startManaged(t, path)
+	told := func(pid int) { toldOf(t, manager, pid) }
 	session, once := c.connect(t), func() { c.askOnce(t) }
 	good, err := os.ReadFile(path)
 	if err != nil {
@@ -264,17 +271,7 @@ func TestSuccessorFails(t *testing.T) {
 // A successor that fails while the proxy before still has clients takes that one along: it ends, as a failure, and the
 // service manager is told to look at it.
 func TestSuccessorDies(t *testing.T) {
-	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"),
-		Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer manager.Close()
-	c, err := startChild(t, setting(t), "NOTIFY_SOCKET="+manager.LocalAddr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	toldOf(t, manager, c.Process.Pid)
+	c, manager := startManaged(t, setting(t))
 	session := c.connect(t)
 	next := c.succeed(t, c.Process.Pid)
 	toldOf(t, manager, next)

@@ -93,7 +93,9 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	active, retire := context.WithCancel(ctx)
+	serving, over := context.WithCancel(ctx)
+	defer over()
+	active, retire := context.WithCancel(serving)
 	defer retire()
 	leave := s.office.open(active)
 	defer leave()
@@ -110,7 +112,7 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 			} else if successor := s.handOver(active); successor != nil {
 				leave() // which the successor tries to have
 				retire()
-				go s.outlive(ctx, successor, end)
+				watching.Go(func() { s.outlive(serving, successor, end) })
 			}
 		})
 	})
@@ -127,7 +129,7 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 		s.log.Warn("nobody was told that clients are taken", "error", err)
 	}
 	err := s.server.Serve(ctx, pointed(s.listener))
-	retire()
+	over()
 	watching.Wait()
 	if err == nil {
 		s.log.Info("stopped")

@@ -10,18 +10,24 @@ import (
 	"fugu/twin"
 )
 
+// registered is what the list of builds, to which d is connected, says of the two classes of a table's twin.
+func registered(t *testing.T, d *pgx.Conn, table string) (told, taken []int64, noise []float64) {
+	t.Helper()
+	const list = `SELECT told, taken, noise FROM "fugu twins" WHERE table_name = $1`
+	err := d.QueryRow(t.Context(), list, table).Scan(&told, &taken, &noise)
+	if err != nil || len(noise) != 2 || noise[0] < 1 {
+		t.Fatalf("told %v, taken %v, noise %v, %v", told, taken, noise, err)
+	}
+	return told, taken, noise
+}
+
 // fugu.sampling_error is what package twin derives, on twins with rows shown and without: of groups that the secret
 // makes, and of those that cut across it.
 func TestSamplingError(t *testing.T) {
 	patient.Test(t)
 	through, direct := serveClinic(t)
 	c, d := connect(t, through), overTwins(t, direct)
-	var told, taken []int64
-	var noise []float64
-	if err := d.QueryRow(t.Context(), `SELECT told, taken, noise FROM "fugu twins" WHERE table_name = 'patients'`).Scan(
-		&told, &taken, &noise); err != nil || len(noise) != 2 || noise[0] < 1 {
-		t.Fatalf("told %v, taken %v, noise %v, %v", told, taken, noise, err)
-	}
+	told, taken, noise := registered(t, d, "patients")
 	for _, v := range []struct{ call, filter, part string }{
 		{"count(*) FILTER (WHERE age > 60)", "age > 60", "1"},
 		{"count(weight)", "weight IS NOT NULL", "1"},

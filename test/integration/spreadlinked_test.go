@@ -100,13 +100,7 @@ func TestSpreadsOfLinkedTwins(t *testing.T) {
 	patient.Test(t)
 	through, direct := serveShop(t)
 	c, d := connect(t, through), overTwins(t, direct)
-	var told, taken []int64
-	var noise []float64
-	const registered = `SELECT told, taken, noise FROM "fugu twins" WHERE table_name = 'customers'`
-	if err := d.QueryRow(t.Context(), registered).Scan(&told, &taken, &noise); err != nil ||
-		len(noise) != 2 || noise[0] < 1 {
-		t.Fatalf("told %v, taken %v, noise %v, %v", told, taken, noise, err)
-	}
+	told, taken, noise := registered(t, d, "customers")
 	for _, s := range joinedStatements {
 		var value, got, sd, low, high float64
 		sql := fmt.Sprintf("SELECT %[1]s::float8, fugu.sampling_error(%[1]s), fugu_noise_sd(%[1]s), "+
