@@ -15,9 +15,9 @@ import (
 	"fugu/test/compat/sides"
 )
 
-// allEnv has each fault done at every point: make kills sets it. Otherwise the proxy dies where something is decided, and
-// of the other points, and by the other faults, there is a share. Shares are odd, since every other point is the end of
-// the one before.
+// allEnv has each fault done at every point: make kills sets it. Otherwise the proxy dies where something is decided,
+// and of the other points, and by the other faults, there is a share. Shares are odd, since every other point is the
+// end of the one before.
 const allEnv = "FUGUHOOKS_KILLS"
 
 // kind is a way to ask.
