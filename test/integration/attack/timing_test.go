@@ -156,10 +156,10 @@ func chance(n int, p float64) int {
 	}
 }
 
-// guesses asks the statement in both worlds, in random order, and counts how often the longer time was that of the world
-// with more dear rows. A time that is no function of the world is as often the longer one as not, whatever else the
-// machine does meanwhile: that is the same for both. It ends when it is sure of all pairs whether more than least of
-// them would be right, whatever the others are.
+// guesses asks the statement in both worlds, in random order, and counts how often the longer time was that of the
+// world with more dear rows. A time that is no function of the world is as often the longer one as not, whatever else
+// the machine does meanwhile: that is the same for both. It ends when it is sure of all pairs whether more than least
+// of them would be right, whatever the others are.
 func guesses(t *testing.T, sql string, least int) (right, wrong int) {
 	t.Helper()
 	var conns [2]*pgx.Conn
@@ -191,8 +191,8 @@ func guesses(t *testing.T, sql string, least int) (right, wrong int) {
 	return right, wrong
 }
 
-// The times of up to 200 answers in two worlds, in pairs, cannot be told apart better than by a coin that is right six times
-// of ten, but for a probability below 1e-6: 83 of 100 pairs. With the defences off they can.
+// The times of up to 200 answers in two worlds, in pairs, cannot be told apart better than by a coin that is right six
+// times of ten, but for a probability below 1e-6: 83 of 100 pairs. With the defences off they can.
 func TestTimesOfAnswers(t *testing.T) {
 	least := chance(pairs, .6)
 	off(t, &hook.NoStored, &hook.NoCharge)
@@ -209,7 +209,8 @@ func TestTimesOfAnswers(t *testing.T) {
 		"cheap": scanned} {
 		t.Run("defence on, "+name, func(t *testing.T) {
 			right, wrong := guesses(t, sql, least)
-			t.Logf("right in %d and wrong in %d of %d pairs, at most %d right ones expected", right, wrong, pairs, least)
+			t.Logf("right in %d and wrong in %d of %d pairs, at most %d right ones expected", right, wrong, pairs,
+				least)
 			if right > least {
 				t.Errorf("right in more than %d of %d pairs", least, pairs)
 			}
