@@ -194,8 +194,8 @@ func value(t testing.TB, c *pgx.Conn, sql string, args ...any) (float64, error) 
 	return strconv.ParseFloat(raw, 64)
 }
 
-// median is the middle one of n values, n odd, or of fewer: once more than half of n are within bounds, their middle one
-// is within them whatever the others are, and no more are asked for.
+// median is the middle one of n values, n odd, or of fewer: once more than half of n are within bounds, their middle
+// one is within them whatever the others are, and no more are asked for.
 func median(n int, within func(float64) bool, f func() float64) float64 {
 	var x []float64
 	for inside := 0; len(x) < n && inside <= n/2; {
