@@ -82,11 +82,12 @@ func cellsOf(t *testing.T, c *pgx.Conn, sql string) map[string]float64 {
 	return out
 }
 
-// The averages of 16 groups: estimates have less than a third of the squared error that what is released has on average,
-// 45 by the deviations that are told. Estimates had 2.8 in 45 draws, with a deviation of .8, so that a false alarm is
-// that of χ² with 24 degrees of freedom above five times its mean: less than 1e-6. (One draw of what is released is no
-// measure: a few small groups have most of its error, and one in hundreds is below that of estimates.) Of the intervals of 95 % at least 9 hold: eight of 16 do not with less than 1e-6, if
-// they are as good as they say. What was asked before, at half the epsilon, is part of them.
+// The averages of 16 groups: estimates have less than a third of the squared error that what is released has on
+// average, 45 by the deviations that are told. Estimates had 2.8 in 45 draws, with a deviation of .8, so that a false
+// alarm is that of χ² with 24 degrees of freedom above five times its mean: less than 1e-6. (One draw of what is
+// released is no measure: a few small groups have most of its error, and one in hundreds is below that of estimates.)
+// Of the intervals of 95 % at least 9 hold: eight of 16 do not with less than 1e-6, if they are as good as they say.
+// What was asked before, at half the epsilon, is part of them.
 func TestEstimatesAreBetter(t *testing.T) {
 	patient.Test(t)
 	f := serve(t, options{policy: estimatesPolicy})
