@@ -149,7 +149,7 @@ func (c *Cluster) Kill() {
 
 // recalcitrant is how long children may take that do not heed an immediate shutdown, after 5 s of which PostgreSQL
 // kills them.
-const recalcitrant = 15 * time.Second
+const recalcitrant = 30 * time.Second
 
 // Port is the server's TCP port on 127.0.0.1.
 func (c *Cluster) Port() int { return c.port }
@@ -216,14 +216,17 @@ func (c *Cluster) startServer(ctx context.Context) error {
 	return nil
 }
 
+// hang is far beyond what a server takes to start, to recover, or to stop on a busy machine.
+const hang = 5 * time.Minute
+
 // ready waits until the server accepts a connection.
 func (c *Cluster) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, hang)
 	defer cancel()
 	for {
-		conn, err := pgconn.Connect(ctx, c.DSN("postgres", "postgres"))
+		err := c.answers(ctx)
 		if err == nil {
-			return conn.Close(ctx)
+			return nil
 		}
 		select {
 		case <-c.server.done:
@@ -235,11 +238,29 @@ func (c *Cluster) ready(ctx context.Context) error {
 	}
 }
 
+// answers asks the server whose data it has: at its port there may be another's, which was faster, and this one is about
+// to end.
+func (c *Cluster) answers(ctx context.Context) error {
+	conn, err := pgconn.Connect(ctx, c.DSN("postgres", "postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	results, err := conn.Exec(ctx, "SHOW data_directory").ReadAll()
+	if err != nil {
+		return err
+	}
+	if at := string(results[0].Rows[0][0]); at != c.data() {
+		return fmt.Errorf("the port is that of the server of %s", at)
+	}
+	return nil
+}
+
 func (c *Cluster) stopServer() error {
 	if c.server == nil {
 		return nil
 	}
-	err := c.server.stop(syscall.SIGINT, time.Minute)
+	err := c.server.stop(syscall.SIGINT, hang)
 	c.server = nil
 	if err != nil {
 		return fmt.Errorf("pgcluster: stop the server: %w", err)

@@ -139,6 +139,21 @@ func TestKillAndRestart(t *testing.T) {
 	}
 }
 
+// Whoever answers at a port that somebody else was faster to take is not taken for the server that was started.
+func TestAnothersServer(t *testing.T) {
+	first, second := StartTest(t, Options{}), StartTest(t, Options{})
+	second.Kill()
+	port := second.port
+	second.port = first.port
+	if err := second.startServer(t.Context()); !errors.Is(err, errExited) {
+		t.Errorf("at the port of another: %v", err)
+	}
+	second.port = port
+	if err := second.startServer(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A cluster ends, and its directory goes, when the process that started it is killed.
 func TestOrphan(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
@@ -161,11 +176,10 @@ func TestOrphan(t *testing.T) {
 	if scanErr != nil {
 		t.Fatalf("%q: %v", line, scanErr)
 	}
-	for range 600 {
+	for end := time.Now().Add(hang); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if _, err = os.Stat(dir); os.IsNotExist(err) {
 			break
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	if !os.IsNotExist(err) {
 		t.Errorf("%s is still there: %v", dir, err)

@@ -33,7 +33,7 @@ func TestOneUsersStatements(t *testing.T) {
 				}
 			})
 			t.Run("defence on", func(t *testing.T) {
-				if !crowd(t, sql, connections/2, 30*time.Second) {
+				if !crowd(t, sql, connections/2, hang) {
 					t.Error("no other's statement comes to reading")
 				}
 			})
