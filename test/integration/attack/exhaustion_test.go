@@ -87,13 +87,21 @@ func rushing(t *testing.T) (out rush) {
 // Eight explanations of a large statement at once: only so many are looked for as leave room for others, of whom
 // statements are answered meanwhile; the rest are told so, and cost neither memory nor time.
 func TestManySearches(t *testing.T) {
+	// A search of 3000 values takes some 6 MB, 2 KB for each. One user has two, of which both run where there are
+	// places.
+	most := uint64(min(2, max(1, runtime.GOMAXPROCS(0)/2))) * 3000 << 12
 	var with, without rush
 	t.Run("defence off", func(t *testing.T) {
 		off(t, &hook.OpenSearches)
-		without = rushing(t)
-		t.Logf("%+v", without)
-		if without.explained != 8 {
-			t.Errorf("%d of eight were explained: it is no test of the defence", without.explained)
+		for range 5 { // on a busy machine they may come one after the other
+			without = rushing(t)
+			t.Logf("%+v", without)
+			if without.explained != 8 {
+				t.Errorf("%d of eight were explained: it is no test of the defence", without.explained)
+			}
+			if without.peak > most {
+				break
+			}
 		}
 	})
 	t.Run("defence on", func(t *testing.T) {
@@ -108,9 +116,6 @@ func TestManySearches(t *testing.T) {
 			t.Error("nobody else was answered meanwhile")
 		}
 	})
-	// A search of 3000 values takes some 6 MB, 2 KB for each. One user has two, of which both run where there are
-	// places.
-	most := uint64(min(2, max(1, runtime.GOMAXPROCS(0)/2))) * 3000 << 12
 	if with.peak > most {
 		t.Errorf("eight at once took %d bytes, more than %d", with.peak, most)
 	}
