@@ -33,7 +33,8 @@ func twinned() *Snapshot {
 	return out
 }
 
-// onTwin is a session for which the Adult table stands for its twin, in a house that knows the shape of a text about it.
+// onTwin is a session for which the Adult table stands for its twin, in a house that knows the shape of a text about
+// it.
 func onTwin(t testing.TB, sql string) *session {
 	t.Helper()
 	s := &session{engine: newHouse(t).engine, user: "alice"}

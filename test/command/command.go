@@ -85,9 +85,6 @@ func Serve(binary, config string) (*Process, error) {
 	return nil, errors.Join(errors.New("fugu did not start"), cmd.Wait())
 }
 
-// hang is far beyond the 20 s that clients have to finish what they are at: who takes so long does not stop.
-const hang = 3 * time.Minute
-
 // Stop ends fugu as an init system would.
 func (p *Process) Stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -98,7 +95,7 @@ func (p *Process) Stop() error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(hang):
+	case <-time.After(2 * time.Minute):
 		return errors.Join(errors.New("fugu did not stop"), p.cmd.Process.Kill(), <-done)
 	}
 }

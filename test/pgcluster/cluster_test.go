@@ -139,21 +139,6 @@ func TestKillAndRestart(t *testing.T) {
 	}
 }
 
-// Whoever answers at a port that somebody else was faster to take is not taken for the server that was started.
-func TestAnothersServer(t *testing.T) {
-	first, second := StartTest(t, Options{}), StartTest(t, Options{})
-	second.Kill()
-	port := second.port
-	second.port = first.port
-	if err := second.startServer(t.Context()); !errors.Is(err, errExited) {
-		t.Errorf("at the port of another: %v", err)
-	}
-	second.port = port
-	if err := second.startServer(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
 // A cluster ends, and its directory goes, when the process that started it is killed.
 func TestOrphan(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
@@ -176,7 +161,7 @@ func TestOrphan(t *testing.T) {
 	if scanErr != nil {
 		t.Fatalf("%q: %v", line, scanErr)
 	}
-	for end := time.Now().Add(hang); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if _, err = os.Stat(dir); os.IsNotExist(err) {
 			break
 		}
@@ -219,5 +204,23 @@ func TestCanceledStartLeavesNothing(t *testing.T) {
 func TestShared(t *testing.T) {
 	if a, b := Shared(t), Shared(t); a != b || query(t, a, "SELECT 'x'") != "x" {
 		t.Error("two clusters")
+	}
+}
+
+// A cluster's port is nobody else's while its server is down, and clients find it closed.
+func TestPortIsKept(t *testing.T) {
+	c := StartTest(t, Options{})
+	c.Kill()
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port()))
+	if _, err := net.Dial("tcp", address); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("behind the port of a server that is down: %v", err)
+	}
+	// As a connection of somebody's would have it, whose own port may be any.
+	other := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: c.Port()}}
+	if conn, err := other.Dial("tcp", address); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("the port was taken: %v, %v", conn, err)
+	}
+	if err := c.Restart(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
