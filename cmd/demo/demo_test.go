@@ -41,7 +41,7 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
-		// The secret with noise of some 2,492 rows. What has noise may be below zero: this is once in three hundred runs.
+		// The secret with noise of some 2,492 rows, which is below zero once in three hundred runs.
 		`(?m)^    count +\d+ +-?\d+ +2\d\d\d\.\d+$`,
 		`(?m)^ +Female +count +\d+ +-?\d+ +[\d.]+% +\d+ +[\d.]+%$`,      // true, noise, twin
 		`(?m)^ +Sales +count +\d+ +refused +\d+ +[\d.]+%$`,              // and what noise refuses

@@ -31,8 +31,8 @@ type asked struct {
 }
 
 // race has the racers ask at once, and returns what is wrong, with how many statements were answered, and how many
-// refused. If hold has a name, the first of them asks before all others, and waits at that point until somebody has been
-// refused.
+// refused. If hold has a name, the first of them asks before all others, and waits at that point until somebody has
+// been refused.
 func race(t *testing.T, hold string, environment ...string) (wrong []string, answered, refused int) {
 	t.Helper()
 	s := newScene(t, "PostgreSQL", budget, environment...)
@@ -156,8 +156,8 @@ func TestTwoProxiesRace(t *testing.T) {
 // The race finds a ledger that looks at the budget only before it reads.
 func TestRaceFindsOverdraft(t *testing.T) {
 	t.Parallel()
-	// On a busy machine they may come one after the other, and then nothing is overdrawn. So one has looked at the budget
-	// before the others, and waits with its charge until they have spent it.
+	// On a busy machine they may come one after the other, and then nothing is overdrawn. So one has looked at the
+	// budget before the others, and waits with its charge until they have spent it.
 	wrong, answered, _ := race(t, "charge: BEGIN", "FUGUHOOKS_FAULT=generous")
 	if !strings.Contains(strings.Join(wrong, "\n"), "exceed the budget") {
 		t.Errorf("%d were answered, and nothing was overdrawn: %q", answered, wrong)

@@ -12,8 +12,8 @@ import (
 )
 
 // many is how often an attack repeats that nothing stops. One answer at ε = 1 has Laplace noise of standard deviation
-// 142, or up to 162 where the statement has many spellings. The mean of 320 independent ones has 9.1 at most, and is off
-// by 50 with a probability below 1e-7: 5e-8, by a saddlepoint.
+// 142, or up to 162 where the statement has many spellings. The mean of 320 independent ones has 9.1 at most, and is
+// off by 50 with a probability below 1e-7: 5e-8, by a saddlepoint.
 const many = 320
 
 // until repeats ask until the budget refuses it, at most n times, and returns the mean.

@@ -91,8 +91,8 @@ func (s scatter) rank(a analyst, sql string) string {
 	return strings.NewReplacer("{rows}", fit.from(), "{met}", fit.where).Replace(sql)
 }
 
-// repeated is the median of n answers to one statement, each with noise of its own, or of as many as settle whether it is
-// within bounds.
+// repeated is the median of n answers to one statement, each with noise of its own, or of as many as settle whether it
+// is within bounds.
 func (s scatter) repeated(t *testing.T, f *fugu, sql string, n int, within func(float64) bool) float64 {
 	t.Helper()
 	off(t, &hook.NoStored, &hook.NoCharge)
@@ -130,7 +130,7 @@ func TestFittedPercentile(t *testing.T) {
 			}
 			off(t, &hook.Unlooked)
 			for i, w := range worlds {
-				// Some 40 or 1000, with noise of scale 18 or less, but 48 of what is numeric, which is some 100 or 1000:
+				// Some 40 or 1000, with noise of scale 18 or less, but 48 of what is numeric, which is 100 or 1000:
 				// that is above 500 once in 8,000 times, and two of three are in one of 2e7 runs.
 				told := func(x float64) bool { return (x > 500) == (w.rich > threshold) }
 				x := s.repeated(t, at.off[i], sql, 3, told)
@@ -165,8 +165,8 @@ func TestOtherRanks(t *testing.T) {
 // worlds apart; with it they are refused in both.
 //
 // The noise has scale 25 for a count and 49 for a sum, in customers that are found. Without noise some 415 and 407 of
-// 400 were found, more than 490 of 500. What is found is on the wrong side of the threshold if 61 of 121 answers are off
-// by 34 and more, to the one side, each with a probability of .13 and of .25 at most: a false alarm below 1e-8.
+// 400 were found, more than 490 of 500. What is found is on the wrong side of the threshold if 61 of 121 answers are
+// off by 34 and more, to the one side, each with a probability of .13 and of .25 at most: a false alarm below 1e-8.
 func TestFittedDistinctValues(t *testing.T) {
 	off(t, &hook.DearRows)
 	at := serveSides(t, options{policy: halfReference})
