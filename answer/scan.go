@@ -24,13 +24,11 @@ import (
 func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	m *quote.Quote) (_ ledger.Answer, done bool, err error) {
 	// A statement that holds ordinary tables has had its place since it took one of the reader's connections for them.
-	if q.asked.Database == Database(q.desk.Reader) {
-		leave, err := q.desk.Place(ctx, q.asked.User)
-		if err != nil {
-			return ledger.Answer{}, false, err
-		}
-		defer leave()
+	ctx, leave, err := q.desk.Place(ctx, q.asked.User)
+	if err != nil {
+		return ledger.Answer{}, false, err
 	}
+	defer leave()
 
 	release, err := q.desk.Ledger.Claim(ctx, q.Key)
 	switch {
