@@ -199,12 +199,12 @@ func (s *score) add(p Problem, got Estimate, k int, x, deviation float64) {
 // Of 1,000 ledgers 93 to 97 % have their statistic in its interval of 95 %: binomial, so that it is 2.9 standard
 // deviations; the seed is fixed. Intervals that are a quarter shorter, or longer, are found. And over secrets anywhere
 // in the range, with a reference that takes them for its own share, the squared errors add up to less than those of
-// what was released and of the reference: by 5.4 standard errors of the difference or more in each of these four
-// worlds, so that another seed would not show it once in ten million times. make nightly simulates FUGU_LEDGERS of
-// them, in all of the worlds.
+// what was released and of the reference: by 5.4 standard errors of the difference or more in each of these two
+// worlds, so that another seed would not show it once in ten million times. They have between them every kind of noise
+// and both numbers of secrets; make nightly simulates FUGU_LEDGERS ledgers in all of the worlds.
 func TestCoverage(t *testing.T) {
 	all := worlds()
-	names, ledgers := []string{"directional", "independent ×2", "mixed ×3", "two secrets"}, 1000
+	names, ledgers := []string{"mixed ×3", "two secrets"}, 1000
 	if n := os.Getenv("FUGU_LEDGERS"); n != "" {
 		var err error
 		if ledgers, err = strconv.Atoi(n); err != nil {

@@ -13,6 +13,8 @@ echo "seed $seed"
 status=0
 tested() { go test -count 1 -timeout 4h "$@" || status=1; }
 
+# What users have instead of the switches of tests is looked at here, and all else once more.
+make -s lint || status=1
 tested -tags fuguhooks -run '^TestRandom$' ./test/integration/corpus -args -statements 10000 -seed "$seed"
 FALSIFY_EFFORT=20 tested ./test/falsify
 FALSIFY_EFFORT=20 tested -run '^TestSampledReleasesKeepThePromise$' ./model

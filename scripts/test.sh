@@ -43,24 +43,28 @@ export GOGC=${GOGC-400}
 
 # Nobody debugs what is made here: C is compiled with half the work, tests are linked with half of theirs, and the
 # compiler writes nothing for debuggers, a fourteenth of its work. What comes from elsewhere is compiled without
-# inlining, but for the mathematics: that is a fifth of the work. With -trimpath another clone on this machine has the
-# same objects.
+# inlining, but for the mathematics: that is a fifth of the work. The compiler and the linker end before their garbage
+# is worth collecting, which is an eighth. With -trimpath another clone on this machine has the same objects.
 export CGO_CFLAGS=${CGO_CFLAGS--O1 -g0}
-leanly=(-ldflags=-w)
+leanly=('-ldflags=-s -w')
 elsewhere=(github.com go.opentelemetry.io golang.org google.golang.org codeberg.org git.sr.ht honnef.co)
 export GOFLAGS="${GOFLAGS-} -trimpath -gcflags=all=-dwarf=false"
 GOFLAGS+=$(printf -- " '-gcflags=%s/...=-l -dwarf=false'" "${elsewhere[@]}")
+GOFLAGS+=" '-toolexec=env GOGC=off GOMEMLIMIT=1GiB'"
 
 # go test would vet once more for each way to build, also what the packages import; the step of go vet looks at more.
 tested() { go test -vet=off "${leanly[@]}" -timeout 40m "$@" 2>&1 | tee -a "$report"; }
 
 # There are two ways to build, each compiled once: with the race detector and without. Both have switches for defences,
 # all of them off but in tests that turn one, see internal/hook. Fugu as users have it is built by tests that run the
-# program; what it has instead of the switches is looked at besides.
+# program; the few lines that it has instead of the switches are vetted by make lint, and so by make nightly.
 hooks=(-tags fuguhooks)
-instead=$(grep -rlE --include='*.go' '^//go:build !fuguhooks' . | sort)
-vetted() { go vet "${hooks[@]}" ./... && go vet $(dirname $instead | sort -u); }
-checked() { go tool staticcheck "${hooks[@]}" ./... && go tool staticcheck $(dirname $instead | sort -u); }
+vetted() { go vet "${hooks[@]}" ./...; }
+# go tool would build it with other flags, and for that a part of the standard library once more.
+checked() {
+  go build "${leanly[@]}" -o "$work/staticcheck" honnef.co/go/tools/cmd/staticcheck &&
+    "$work/staticcheck" "${hooks[@]}" ./...
+}
 names() { # FILES...
   grep -hoE '^func Test[A-Z][A-Za-z0-9_]*' "$@" | sed 's/^func //' | grep -v '^TestMain$' | sort
 }
@@ -87,7 +91,7 @@ concurrent() {
 }
 alone() {
   concurrent || { echo 'starts a goroutine, and is not under the race detector' && return 1; }
-  local without=$(grep '_test\.go$' <<<"$instead") status=0
+  local without=$(grep -rlE --include='*_test.go' '^//go:build !fuguhooks' .) status=0
   tested "${hooks[@]}" -p $at_a_time "$@" $first $rest || status=1
   tested "$@" -run "^($(names $without | paste -sd '|'))\$" $(dirname $without | sort -u) || status=1
   return $status

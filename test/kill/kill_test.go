@@ -15,8 +15,9 @@ import (
 	"fugu/test/compat/sides"
 )
 
-// allEnv has each fault done at every point: make kills sets it. Otherwise the proxy and the other faults come at a
-// share of them. Shares are odd, since every other point is the end of the one before.
+// allEnv has each fault done at every point: make kills sets it. Otherwise the proxy dies where something is decided,
+// and of the other points, and by the other faults, there is a share. Shares are odd, since every other point is the
+// end of the one before.
 const allEnv = "FUGUHOOKS_KILLS"
 
 // kind is a way to ask.
@@ -231,33 +232,51 @@ func (s *scene) sweep(rounds []round, share int, f fault) (n int, wrong []string
 
 func all() bool { return os.Getenv(allEnv) != "" }
 
-// leastKills is how many kills TestKilledAtEveryPoint makes at the least, with make kills.
-const leastKills = 500
+// leastKills is how many kills TestKilledAtEveryPoint makes at the least, with make kills, and by day.
+const leastKills, leastByDay = 500, 60
 
-// swept of them are by day, and with them a fifth of the points.
-const swept = 1
-
-// ledgersOf is how many ledgers the kills of one kind are spread over; it is odd, as shares are. A ledger is verified
-// as a whole each time that it is opened: with fewer of them, that is what the kills take their time for.
+// ledgersOf is how many ledgers the kills of one kind are spread over with make kills; it is odd, as shares are. A
+// ledger is verified as a whole each time that it is opened: with fewer of them, that is what the kills take their time
+// for.
 const ledgersOf = 5
+
+// decisive are the points between which something is decided: whether what was charged stays, and whether the client
+// has any of it. Between all others nothing changes that outlives the proxy or leaves it.
+func (p point) decisive() bool {
+	return strings.Contains(p.name, ": COMMIT") || p.name == "after the charge" || p == point{"rows: amid sending", 1}
+}
+
+// byDay are the decisive points, and every share-th of the others.
+func byDay(rounds []round, share int) (few []round) {
+	for i, r := range rounds {
+		if r.decisive() || i%share == 0 {
+			few = append(few, r)
+		}
+	}
+	return few
+}
 
 // The proxy is killed at each point that a statement passes on its way, of every kind of statement, in every store,
 // also where answers are charged to a joint account. Each kill is by SIGKILL, of the program itself; with make kills
-// there are two at each point, and without it one at every fifth point.
+// there are two at each point, and without it one at each decisive point and at every 67th of the others.
 func TestKilledAtEveryPoint(t *testing.T) {
 	t.Parallel()
-	times, swept, least := 1, swept, leastKills*swept/ledgersOf
+	swept, least := 1, leastByDay
 	if all() {
-		times, swept, least = 2, ledgersOf, leastKills
+		swept, least = ledgersOf, leastKills
 	}
 	var kills, points atomic.Int64
 	sweep := func(t *testing.T, name string, rounds []round, make func(t *testing.T) *scene) {
 		points.Add(int64(len(rounds)))
-		rounds = slices.Repeat(rounds, times)
+		if all() {
+			rounds = slices.Repeat(rounds, 2)
+		} else {
+			rounds = byDay(rounds, 67)
+		}
 		for i := range swept {
 			t.Run(fmt.Sprint(name, " ", i), func(t *testing.T) {
 				t.Parallel()
-				n, wrong := make(t).sweep(rounds[i:], ledgersOf, die)
+				n, wrong := make(t).sweep(rounds[i:], swept, die)
 				kills.Add(int64(n))
 				for _, w := range wrong {
 					t.Error(w)

@@ -125,12 +125,12 @@ func (s scatter) against(t *testing.T, at sides, sh shape) {
 		for i, w := range worlds {
 			f := at.off[i]
 			fit := s.fit(analyst{t, f, f.connect(t, "")})
-			got := median(max(1, sh.tries), func() float64 {
+			got := median(max(1, sh.tries), near(w.rich), func() float64 {
 				f.renew()
 				return sh.ask(analyst{t, f, f.connect(t, "")}, fit) / fit.share
 			})
 			t.Logf("%s: %.1f of %d; %.2f meet the condition", w.database, got, w.rich, fit.share)
-			if !(math.Abs(got-float64(w.rich)) < apart) {
+			if !near(w.rich)(got) {
 				t.Errorf("%s: the attack finds %.1f customers where there are %d: it is no test of the defence",
 					w.database, got, w.rich)
 			}

@@ -57,7 +57,7 @@ func TestNoiseOfFittedStatements(t *testing.T) {
 		ratios = append(ratios, ratio)
 	}
 	slices.Sort(ratios)
-	if len(ratios) < nightly.Or(400, 100) {
+	if len(ratios) < nightly.Or(400, 60) {
 		t.Fatalf("the noise of only %d statements is known", len(ratios))
 	}
 	median := ratios[len(ratios)/2]
@@ -75,7 +75,7 @@ func noises(t *testing.T) map[string]map[string]float64 {
 	fugu := open(t, start(t).fugu())
 	names, units := corpus(t, "accept")
 	out := map[string]map[string]float64{}
-	share := nightly.Or(1, 4) // by day every fourth, which is enough for a median
+	share := nightly.Or(1, 7) // by day every seventh, which is enough for a median
 	for _, name := range names {
 		for i, u := range units[name] {
 			if i%share != 0 || u.psql() || len(u.steps) > 1 {

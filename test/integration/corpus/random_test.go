@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	statements = flag.Int("statements", 150, "how many statements the generator makes")
+	statements = flag.Int("statements", 60, "how many statements the generator makes")
 	seed       = flag.Uint64("seed", 1, "the generator's seed")
 )
 
