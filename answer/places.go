@@ -11,9 +11,9 @@ import (
 )
 
 // allPlaces is how many of the reader's connections statements may have for long: until their points of the grid, for
-// as long as they hold ordinary tables, read a reference, or aggregate a twin whose rows are not listed. A dear one over
-// a large table has one for minutes. One connection is left for what is short, without which nobody's statement could
-// even be planned, nor go on if it needs another.
+// as long as they hold ordinary tables, read a reference, or aggregate a twin whose rows are not listed. A dear one
+// over a large table has one for minutes. One connection is left for what is short, without which nobody's statement
+// could even be planned, nor go on if it needs another.
 const allPlaces = upstream.ReaderConns - 1
 
 // A user may have one more place as long as they have fewer than are left: four of seven if nobody else has any, then

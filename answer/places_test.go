@@ -8,7 +8,7 @@ import (
 	"fugu/sqlstate"
 )
 
-// asking are statements of users who ask for places, and those of them that have one, in the order in which they got it.
+// asking are users who ask for places, and those of them who got one, in that order.
 type asking struct {
 	t     *testing.T
 	desk  Desk

@@ -167,8 +167,8 @@ func TestClaimsAreOfWhoWrites(t *testing.T) {
 	})
 }
 
-// A guest of the ledger's database sees which lock a claim is, waits for it, and has it when it is given back. Who waits
-// for the answer is told that there is one, or that the question was given up; and then it is another lock.
+// A guest of the ledger's database sees which lock a claim is, waits for it, and has it when it is given back. Who
+// waits for the answer is told that there is one, or that the question was given up; and then it is another lock.
 func TestClaimsBesideAGuestsLock(t *testing.T) {
 	p := inDatabase(t)
 	ls := handles(t, p, 2)
@@ -190,7 +190,8 @@ func TestClaimsBesideAGuestsLock(t *testing.T) {
 		taken <- err
 	}()
 	for waits := false; !waits; {
-		err := look.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+		err := look.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks
+			WHERE locktype = 'advisory' AND NOT granted
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&waits)
 		if err != nil {
 			t.Fatal(err)
