@@ -58,7 +58,7 @@ func TestConnectStorm(t *testing.T) {
 	if served == 0 {
 		t.Error("nobody was served")
 	}
-	eventually(t, "there is room again", func() bool { return p.opened() == 0 })
+	eventually(t, "there is room again", func() bool { return p.server.clients.Load() == 0 })
 	for range most {
 		dial(t, p.address)
 	}
@@ -141,9 +141,10 @@ func TestNothingIsHeldOfLongMessages(t *testing.T) {
 				clients[i].in = newFrames(clients[i])
 			}
 			p.bound() // which has what they were bound with
-			if more := heap() - before; more > n*long/4 {
-				t.Errorf("%d bytes are held for %d clients that wait", more, n)
-			}
+			// A session that has just answered may still have to lay its buffers down.
+			eventually(t, fmt.Sprint("nothing is held for ", n, " clients that wait"), func() bool {
+				return heap()-before <= n*long/4
+			})
 			for _, c := range clients {
 				_ = c.Close()
 			}

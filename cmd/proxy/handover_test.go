@@ -283,7 +283,7 @@ func TestSuccessorDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := make([]byte, 100)
-	_ = manager.SetReadDeadline(time.Now().Add(time.Minute))
+	_ = manager.SetReadDeadline(time.Now().Add(patience))
 	n, err := manager.Read(text)
 	if want := fmt.Sprintf("MAINPID=%d", c.Process.Pid); err != nil || string(text[:n]) != want {
 		t.Errorf("the service manager is told %q, %v; want %q", text[:n], err, want)
@@ -337,7 +337,7 @@ func (c *child) endsItself(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Error("the proxy before has not ended with its last client")
 	}
 }

@@ -52,11 +52,12 @@ SELECT 'women ' || sum(n) FROM (SELECT race, count(*) AS n FROM adult WHERE sex 
 func TestGroupsOfSomeRows(t *testing.T) {
 	f := serve(t, options{policy: []string{"education: reference", "education: [Bachelors, Masters, Doctorate]"}})
 	c, _ := f.noticing(t)
+	// They have 8,100 rows, and noise of at most 800 in their sum, so that a false alarm has a probability of 3e-7.
 	sum := 0.0
 	for _, n := range cellsOf(t, c, "SELECT education, count(*)::float8 FROM adult GROUP BY education") {
 		sum += n
 	}
-	if sum > 20_000 || sum < 1000 {
+	if sum > 20_000 || sum < 0 {
 		t.Errorf("three groups of sixteen have %v rows", sum)
 	}
 }

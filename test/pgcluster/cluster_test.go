@@ -207,3 +207,21 @@ func TestShared(t *testing.T) {
 		t.Error("two clusters")
 	}
 }
+
+// A cluster's port is nobody else's while its server is down, and clients find it closed.
+func TestPortIsKept(t *testing.T) {
+	c := StartTest(t, Options{})
+	c.Kill()
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port()))
+	if _, err := net.Dial("tcp", address); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("behind the port of a server that is down: %v", err)
+	}
+	// As a connection of somebody's would have it, whose own port may be any.
+	other := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: c.Port()}}
+	if conn, err := other.Dial("tcp", address); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("the port was taken: %v, %v", conn, err)
+	}
+	if err := c.Restart(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -321,8 +321,8 @@ func (r *renewable) Find(ctx context.Context, k ledger.Key, scopes ...string) (l
 	return r.ledger().Find(ctx, k, scopes...)
 }
 
-func (r *renewable) Claim(ctx context.Context, k ledger.Key) (release func(), err error) {
-	return r.ledger().Claim(ctx, k)
+func (r *renewable) Claim(ctx context.Context, k ledger.Key, id int64) (release func(), err error) {
+	return r.ledger().Claim(ctx, k, id)
 }
 
 func (r *renewable) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
