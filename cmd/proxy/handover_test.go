@@ -102,8 +102,8 @@ func (l *load) end(t *testing.T) {
 	}
 }
 
-// Fifty reloads under load, and twenty by day, cost nobody a statement, whether it was prepared before, or is read and answered as one
-// comes.
+// Fifty reloads under load, and twenty by day, cost nobody a statement, whether it was prepared before, or is read and
+// answered as one comes.
 func TestReloadsUnderLoad(t *testing.T) {
 	c, err := startChild(t, setting(t))
 	if err != nil {
@@ -141,8 +141,9 @@ func (c *child) succeed(t *testing.T, pid int) int {
 	return next
 }
 
-// Five restarts under load, and two by day, cost nobody a statement. Sessions of the proxies before go on, and what they and the next
-// one are asked at the same moment is charged once: both write to one ledger, a file or one in PostgreSQL.
+// Five restarts under load, and two by day, cost nobody a statement. Sessions of the proxies before go on, and what
+// they and the next one are asked at the same moment is charged once: both write to one ledger, a file or one in
+// PostgreSQL.
 func TestRestartsUnderLoad(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) { restart(t, "sqlite:fugu.db") })
 	t.Run("PostgreSQL", func(t *testing.T) {
