@@ -13,8 +13,8 @@ import (
 	"fugu/test/badnet"
 )
 
-// impatient is a ledger in PostgreSQL that waits for nothing longer than a moment, behind a network that can freeze.
-func impatient(t *testing.T) (*store, place, *badnet.Network) {
+// freezing is a ledger in PostgreSQL behind a network that can freeze.
+func freezing(t *testing.T) (*store, place, *badnet.Network) {
 	t.Helper()
 	p := inDatabase(t)
 	config, err := pgx.ParseConfig(string(p))
@@ -31,10 +31,11 @@ func impatient(t *testing.T) (*store, place, *badnet.Network) {
 		t.Fatal(err)
 	}
 	u.Host = n.Address()
-	l := place(u.String()).open(t, Options{})
-	l.waiting, l.patience = 300*time.Millisecond, 300*time.Millisecond
-	return l, p, n
+	return place(u.String()).open(t, Options{}), p, n
 }
+
+// impatient has a ledger wait for nothing longer than a moment.
+func (l *store) impatient() { l.waiting, l.patience = 300*time.Millisecond, 300*time.Millisecond }
 
 // patiently runs f, which has to end although the ledger says nothing.
 func patiently(t *testing.T, what string, f func() error) error {
@@ -53,9 +54,10 @@ func patiently(t *testing.T, what string, f func() error) error {
 // A ledger that says nothing is given up after a while: nothing is found, charged or known then, and all of it is an
 // error. When it speaks again, all goes on.
 func TestHangingLedgerIsGivenUp(t *testing.T) {
-	l, _, n := impatient(t)
+	l, _, n := freezing(t)
 	ctx := context.Background()
 	must(t, l, charge(1))
+	l.impatient()
 	n.Set(badnet.Weather{Frozen: true})
 	for what, f := range map[string]func() error{
 		"Find":     func() error { _, _, err := l.Find(ctx, key(1), ""); return err },
@@ -81,6 +83,21 @@ func TestHangingLedgerIsGivenUp(t *testing.T) {
 	}
 }
 
+// freezeIn has a network freeze after a time. Once thaw has returned it does so no more, however late it was.
+func freezeIn(n *badnet.Network, after time.Duration) (thaw func()) {
+	done := make(chan struct{})
+	timer := time.AfterFunc(after, func() {
+		n.Set(badnet.Weather{Frozen: true})
+		close(done)
+	})
+	return func() {
+		if !timer.Stop() {
+			<-done
+		}
+		n.Set(badnet.Weather{})
+	}
+}
+
 // A ledger that hangs in the midst of a charge: while it writes, when it commits, and with the network frozen as well.
 // The client is told of an error; the charge is booked once or not at all, and once it is asked for again.
 func TestLedgerHangsAmidACharge(t *testing.T) {
@@ -91,16 +108,17 @@ func TestLedgerHangsAmidACharge(t *testing.T) {
 	} {
 		for _, frozen := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", frozen ", frozen), func(t *testing.T) {
-				l, p, n := impatient(t)
+				l, p, n := freezing(t)
+				l.impatient()
 				if err := as(t, "postgres", p,
 					`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
-						'BEGIN PERFORM pg_sleep(1); RETURN NEW; END'`, trigger); err != nil {
+						'BEGIN PERFORM pg_sleep(2); RETURN NEW; END'`, trigger); err != nil {
 					t.Fatal(err)
 				}
+				thaw := func() {}
 				if frozen {
 					l.patience = time.Second
-					freeze := time.AfterFunc(200*time.Millisecond, func() { n.Set(badnet.Weather{Frozen: true}) })
-					defer freeze.Stop()
+					thaw = freezeIn(n, 200*time.Millisecond)
 				}
 				err := patiently(t, "Charge", func() error {
 					_, err := l.Charge(context.Background(), charge(1))
@@ -110,7 +128,7 @@ func TestLedgerHangsAmidACharge(t *testing.T) {
 					t.Error("charged by a ledger that hangs")
 				}
 				n.Reset()
-				n.Set(badnet.Weather{})
+				thaw()
 				l.waiting, l.patience = 0, postgresPatience
 				a := must(t, l, charge(1))
 				if string(a.Bytes) != "answer 1" {

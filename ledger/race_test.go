@@ -24,6 +24,9 @@ func handles(t *testing.T, p place, n int) []*store {
 				return
 			}
 			out[i] = l.(*store)
+			if err := out[i].waitLong(); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 	wg.Wait()
@@ -37,6 +40,18 @@ func handles(t *testing.T, p place, n int) []*store {
 		closeLedger(t, p.open(t, Options{})) // verifies
 	})
 	return out
+}
+
+// waitLong lets a charge wait for the others for as long as that takes: how many of them a busy machine books within
+// the time of a client's patience is no concern of a race.
+func (l *store) waitLong() error {
+	l.waiting = 10 * time.Minute
+	wait := "PRAGMA busy_timeout = 600000"
+	if l.alone != nil { // PostgreSQL
+		wait = "SET lock_timeout = '10min'; SET statement_timeout = '10min'"
+	}
+	_, err := l.write.Exec(wait)
+	return err
 }
 
 // together calls f from 64 goroutines at once.

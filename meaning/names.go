@@ -70,12 +70,15 @@ var making = lex.NewWords("create", "into", "alter", "import")
 // text that Makes relations.
 func (n *Namesakes) Doubtful(ctx context.Context, reader *upstream.Reader, snap *dataset.Snapshot, made bool,
 	sql string) (names []string) {
-	list := snap.BareNames()
-	if !made {
+	var list []string
+	all := made
+	if !all {
 		var err error
-		if list, err = n.among(ctx, reader, snap); err != nil {
-			list = snap.BareNames()
-		}
+		list, err = n.among(ctx, reader, snap)
+		all = err != nil
+	}
+	if all {
+		list = snap.BareNames()
 	}
 	for _, name := range list {
 		if lex.ContainsFold(sql, strings.ReplaceAll(name, `"`, `""`)) || lex.ContainsFold(sql, `u&"`) {

@@ -158,3 +158,26 @@ func BenchmarkRenameByShape(b *testing.B) {
 		}
 	})
 }
+
+// What is decided about a text on a twin before it is relayed: of which another was planned that differs by a constant,
+// and that was interpreted last.
+func BenchmarkDecideTwin(b *testing.B) {
+	for name, sql := range map[string]string{
+		"by shape": "SELECT count(*) FROM adult WHERE age = %d;",
+		"again":    "SELECT count(*) FROM adult WHERE age = $1; -- %.0d",
+	} {
+		b.Run(name, func(b *testing.B) {
+			s := onTwin(b, fmt.Sprintf(sql, 1))
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				i++
+				text := fmt.Appendf(nil, sql, i)
+				if s.Ordinary(text) || s.Lookup(b.Context(), string(text)) != "" {
+					b.Fatal("more is to be done than there is")
+				}
+				decide(b, s, string(text), true)
+			}
+		})
+	}
+}

@@ -47,7 +47,7 @@ func (s *session) find(ctx context.Context, ask meaning.Ask, name string) (f *fo
 	if err != nil {
 		return nil, true, err
 	}
-	return &found{&statement{template: t, session: s, snapshot: snap}, types[:t.plan.ClientParams]}, true, nil
+	return &found{&statement{template: &t, session: s, snapshot: snap}, types[:t.plan.ClientParams]}, true, nil
 }
 
 // reopen plans the text of a PREPARE again, or finds it in the cache. params is the number of the guest's parameters.
@@ -61,7 +61,7 @@ func (s *session) reopen(ctx context.Context, snap *Snapshot, text string, param
 			"was prepared").
 			WithHint("DEALLOCATE it, and prepare it again.")
 	}
-	return ts[0], s.checkAllowed(ts[0])
+	return ts[0], s.checkAllowed(&ts[0])
 }
 
 // run answers EXECUTE: it is the prepared statement, bound to the values of the arguments.

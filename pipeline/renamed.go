@@ -2,9 +2,11 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 
 	"fugu/parser"
 	"fugu/parser/lex"
+	"fugu/wire"
 )
 
 // A text that means twins and asks nothing else of Fugu differs from what the guest runs by the names alone. They are
@@ -19,6 +21,19 @@ type shape struct {
 	template                 // of one of them
 	edits     []parser.Edit  // of that one's text
 	constants []lex.Constant // of that one's text
+}
+
+// renaming is a text that was interpreted under a snapshot, when its names meant what they mean everywhere, and the one
+// statement that came of it, which is the session's own. Interpreting it again would come to the same.
+type renaming struct {
+	snapshot   *Snapshot
+	sql        string
+	types      []uint32
+	statements []wire.Statement
+}
+
+func (r renaming) is(snap *Snapshot, sql string, types []uint32) bool {
+	return r.snapshot == snap && r.sql == sql && slices.Equal(r.types, types)
 }
 
 // size is how many bytes it keeps alive, about.

@@ -18,6 +18,7 @@ import (
 	"fugu/parser/shadow"
 	"fugu/planner"
 	"fugu/test/patient"
+	"fugu/wire"
 )
 
 // twinned is a snapshot with twins of public.account and of "of"."odd ""name", and nothing else.
@@ -30,6 +31,72 @@ func twinned() *Snapshot {
 	}
 	out, _ := newSnapshot(s, nil) // of which no policy has an account
 	return out
+}
+
+// onTwin is a session for which the Adult table stands for its twin, in a house that knows the shape of a text about
+// it.
+func onTwin(t testing.TB, sql string) *session {
+	t.Helper()
+	s := &session{engine: newHouse(t).engine, user: "alice"}
+	snap := s.engine.snapshot.Load()
+	for _, p := range snap.Tables {
+		p.Table.Twin, p.Syntax.Twin = true, true
+	}
+	splice, _, ok := read(snap, sql)
+	found, known := lex.Constants(sql)
+	if !ok || !known {
+		t.Fatalf("%s is not only renamed", sql)
+	}
+	of := shape{edits: splice.Edits, constants: found}
+	snap.shapes.Add(planKey{sql: lex.Shape(sql, found)}, of, of.size())
+	return s
+}
+
+// A text that is said again is not interpreted again, but where anything differs that its meaning hangs on.
+func TestSaidAgain(t *testing.T) {
+	sql := "SELECT count(*) FROM adult WHERE age = 17"
+	s := onTwin(t, sql)
+	ask := func(sql string, types ...uint32) wire.Statement {
+		t.Helper()
+		out, err := s.Interpret(t.Context(), sql, types)
+		if err != nil || len(out) != 1 {
+			t.Fatalf("%s: %d statements, %v", sql, len(out), err)
+		}
+		return out[0]
+	}
+	first := ask(sql)
+	if ask(sql) != first {
+		t.Error("it is interpreted again")
+	}
+
+	for what, other := range map[string]func() wire.Statement{
+		"another constant":  func() wire.Statement { return ask(strings.Replace(sql, "17", "18", 1)) },
+		"a type of a value": func() wire.Statement { return ask(sql, 23) },
+		"a name of another relation's": func() wire.Statement {
+			s.Resolve([][]string{{"adult", "pg_temp_3"}})
+			out, err := s.Interpret(t.Context(), sql, nil)
+			if err != nil || out != nil {
+				t.Errorf("a temporary table of the name came to %d statements, %v", len(out), err)
+			}
+			return nil
+		},
+		"other policies": func() wire.Statement {
+			old := s.engine.snapshot.Load()
+			defer s.engine.snapshot.Store(old)
+			s.engine.snapshot.Store(onTwin(t, sql).engine.snapshot.Load())
+			return ask(sql)
+		},
+	} {
+		again := ask(sql)
+		if got := other(); got == again {
+			t.Errorf("with %s it is what it was", what)
+		}
+	}
+
+	s.engine.Close()
+	if _, err := s.Interpret(t.Context(), sql, nil); err == nil {
+		t.Error("an engine that is closed says it again")
+	}
 }
 
 // read is what the whole way says of a text: what it becomes, and whether that is by names alone.

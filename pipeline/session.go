@@ -33,10 +33,11 @@ type session struct {
 	prepared bool // the client has sent a PREPARE of a protected statement, so an EXECUTE may be more than ordinary
 	made     bool // the client has sent a text that may have given a relation the name of a protected one
 
-	means dataset.Meanings // what the names mean in the text that is interpreted next
-	met   map[string]bool  // the twins that the session was told of
-	last  answer.Told      // the answer that fugu.last_release shows
-	asked lastAsked        // the statement that it answers
+	means  dataset.Meanings // what the names mean in the text that is interpreted next
+	latest renaming         // what was interpreted last, if it was a renaming
+	met    map[string]bool  // the twins that the session was told of
+	last   answer.Told      // the answer that fugu.last_release shows
+	asked  lastAsked        // the statement that it answers
 }
 
 // Connect opens a guest for the session.
@@ -94,8 +95,13 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 		return nil, err
 	}
 
-	// Who may not ask at all is told so before a text is looked at.
+	// What a driver says again and again is not looked at each time.
 	snap := s.engine.snapshot.Load()
+	if s.latest.is(snap, sql, paramTypes) && len(s.means) == 0 {
+		return s.latest.statements, nil
+	}
+
+	// Who may not ask at all is told so before a text is looked at.
 	if err := snap.Admits(s.user); err != nil {
 		return nil, err
 	}
@@ -123,7 +129,7 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 
 	// One statement that is refused refuses the text, before any of it runs.
 	for i := 0; i < len(templates) && err == nil; i++ {
-		err = s.checkAllowed(templates[i])
+		err = s.checkAllowed(&templates[i])
 	}
 	if err != nil {
 		s.refused(ctx, snap, sql, err)
@@ -134,9 +140,13 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 		return nil, nil
 	}
 	out := make([]wire.Statement, len(templates))
-	for i, t := range templates {
+	for i := range templates {
+		t := &templates[i]
 		s.prepared = s.prepared || t.prepare
 		out[i] = &statement{template: t, session: s, snapshot: snap}
+	}
+	if len(out) == 1 && templates[0].splice != nil && len(s.means) == 0 {
+		s.latest = renaming{snap, sql, paramTypes, out}
 	}
 	return out, nil
 }
@@ -147,22 +157,27 @@ func (s *session) planning(snap *Snapshot) planning {
 }
 
 // checkAllowed refuses a statement about a dataset that the user may not ask about.
-func (s *session) checkAllowed(t template) error {
-	var about []*policy.Policy
+func (s *session) checkAllowed(t *template) error {
 	if t.policy != nil {
-		about = append(about, t.policy)
+		if err := s.checkPolicy(t.policy); err != nil {
+			return err
+		}
 	}
 	for _, twin := range t.twins {
-		about = append(about, twin.Policy)
-	}
-
-	for _, p := range about {
-		if !p.MayAsk(s.user) {
-			return sqlstate.New(sqlstate.NotAllowed, "user %q may not ask about dataset %s", s.user, p.Dataset).
-				WithHint("The policy lists the analysts who may.")
+		if err := s.checkPolicy(twin.Policy); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// checkPolicy refuses what is about a policy's dataset if it does not list the user.
+func (s *session) checkPolicy(p *policy.Policy) error {
+	if p.MayAsk(s.user) {
+		return nil
+	}
+	return sqlstate.New(sqlstate.NotAllowed, "user %q may not ask about dataset %s", s.user, p.Dataset).
+		WithHint("The policy lists the analysts who may.")
 }
 
 // Lookup implements wire.Resolver: it asks what the names of a text mean in the session, unless they can mean nothing
@@ -195,7 +210,8 @@ func (s *session) Split(ctx context.Context, sql string) (out []wire.Statement) 
 		return nil
 	}
 	for _, p := range parser.Pieces(sql) {
-		out = append(out, &statement{template: template{text: p.Text, params: p.Params}, session: s, snapshot: snap})
+		out = append(out, &statement{template: &template{text: p.Text, params: p.Params}, session: s,
+			snapshot: snap})
 	}
 	return out
 }

@@ -11,10 +11,10 @@ import (
 
 // statement is a template in one session: what wire prepares and binds.
 type statement struct {
-	template
-	session  *session
-	snapshot *Snapshot
-	found    *statement // the prepared statement that an EXECUTE ran when it was last bound
+	*template // all sessions share it, and none writes to it
+	session   *session
+	snapshot  *Snapshot
+	found     *statement // the prepared statement that an EXECUTE ran when it was last bound
 }
 
 func (s *statement) Text() string { return s.text }
@@ -110,15 +110,15 @@ func (s *statement) again(ctx context.Context) error {
 	if err != nil || len(templates) != 1 {
 		return changed
 	}
-	next := &statement{template: templates[0], session: s.session, snapshot: snap}
+	next := &statement{template: &templates[0], session: s.session, snapshot: snap}
 	if next.text != s.text || next.params != s.params || !slices.Equal(next.ParamTypes(), s.ParamTypes()) {
 		return changed
 	}
 	if err := s.session.checkAllowed(next.template); err != nil {
 		return err
 	}
-	start := s.start // it is of a text that may have held others before it
-	s.template, s.snapshot = next.template, snap
-	s.start = start
+	own := templates[0]
+	own.start = s.start // it is of a text that may have held others before it
+	s.template, s.snapshot = &own, snap
 	return nil
 }

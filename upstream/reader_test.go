@@ -162,7 +162,7 @@ func TestReaderRowErrors(t *testing.T) {
 }
 
 func TestReaderTimeout(t *testing.T) {
-	r := newReader(t, "slow", 50*time.Millisecond)
+	r := newReader(t, "slow", time.Second)
 	_, err := measured(t.Context(), r, []Question{scalar("SELECT count(*) FROM public.t, pg_sleep(600)", 0)},
 		rationals(1))
 	wantCode(t, err, sqlstate.StatisticsFailed, "timeout", "57014")
@@ -388,10 +388,5 @@ func TestReaderLeavesIndexesAlone(t *testing.T) {
 // closedPort is a port that nobody listens on.
 func closedPort(t *testing.T) uint16 {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return uint16(l.Addr().(*net.TCPAddr).Port)
+	return uint16(pgcluster.ClosedPort(t))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"fugu/test/patient"
 	"fugu/wire/auth"
 )
 
@@ -58,7 +59,7 @@ func TestConnectStorm(t *testing.T) {
 	if served == 0 {
 		t.Error("nobody was served")
 	}
-	eventually(t, "there is room again", func() bool { return p.opened() == 0 })
+	eventually(t, "there is room again", func() bool { return p.server.clients.Load() == 0 })
 	for range most {
 		dial(t, p.address)
 	}
@@ -116,6 +117,7 @@ func TestManyIdleClients(t *testing.T) {
 
 // A client that waits holds nothing of the long messages that it has sent or read before, nor do its guest's buffers.
 func TestNothingIsHeldOfLongMessages(t *testing.T) {
+	patient.Test(t)
 	const n, long = 8, 4 << 20
 	p := serve(t, func(c *Config, _ *fake) { c.MessageBytes = 2 * long })
 	text := strings.Repeat("x", long)
@@ -141,9 +143,10 @@ func TestNothingIsHeldOfLongMessages(t *testing.T) {
 				clients[i].in = newFrames(clients[i])
 			}
 			p.bound() // which has what they were bound with
-			if more := heap() - before; more > n*long/4 {
-				t.Errorf("%d bytes are held for %d clients that wait", more, n)
-			}
+			// A session that has just answered may still have to lay its buffers down.
+			eventually(t, fmt.Sprint("nothing is held for ", n, " clients that wait"), func() bool {
+				return heap()-before <= n*long/4
+			})
 			for _, c := range clients {
 				_ = c.Close()
 			}

@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -313,8 +312,8 @@ func serveOn(t testing.TB, listener net.Listener, edit func(*Config, *fake)) *pr
 	}
 	p := &proxy{fake: &fake{guest: guest, blocked: make(chan struct{}, 1)}, address: listener.Addr().String(),
 		done: make(chan error, 1), log: &logBuffer{}}
-	config := Config{Auth: auth.Trust{}, MessageBytes: 1 << 20, DrainTimeout: 20 * time.Second,
-		LoginTimeout: 20 * time.Second,
+	config := Config{Auth: auth.Trust{}, MessageBytes: 1 << 20, DrainTimeout: patience,
+		LoginTimeout: patience,
 		Logger:       slog.New(slog.NewTextHandler(p.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	if edit != nil {
 		edit(&config, p.fake)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"fugu/sqlstate"
 )
@@ -308,9 +307,10 @@ func TestPoolGuestEnds(t *testing.T) {
 	}
 }
 
-// Where all guests are at work a client waits for one, up to a time, or until it cancels, or the server stops.
-func TestPoolExhausted(t *testing.T) {
-	p := pooled(t, Pool{Size: 1, Wait: 300 * time.Millisecond})
+// Where all guests are at work a client waits for one up to a time.
+func TestPoolWait(t *testing.T) {
+	t.Parallel() // as it waits, for longer than a guest is waited for that nobody keeps
+	p := pooled(t, Pool{Size: 1, Wait: idleness})
 	a, b := dial(t, p.address), dial(t, p.address)
 	a.put(t, encode(t, q("BEGIN")))
 	a.until(t, "Z")
@@ -323,11 +323,12 @@ func TestPoolExhausted(t *testing.T) {
 	a.until(t, "Z")
 	compare(t, dial(t, p.address).say(t, script{q("SELECT 1"), "Z"}), []string{"T ?column?:23/-1/0", `D ["1"]`,
 		`C "SELECT 1\x00"`, ready})
+}
 
-	stopped(t, p)
-
-	p = pooled(t, Pool{Size: 1})
-	a, b = dial(t, p.address), dial(t, p.address)
+// It waits until it has one, or cancels, or the server stops.
+func TestPoolExhausted(t *testing.T) {
+	p := pooled(t, Pool{Size: 1})
+	a, b := dial(t, p.address), dial(t, p.address)
 	c, d := dial(t, p.address), dial(t, p.address)
 	a.put(t, encode(t, q("BEGIN")))
 	a.until(t, "Z")

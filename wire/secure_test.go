@@ -133,20 +133,27 @@ func pgxLogin(t *testing.T, address, user, password string, options ...string) e
 // asksTLS connects, sends an SSLRequest with what comes behind it, and takes the answer S.
 func asksTLS(t *testing.T, address string, behind ...byte) net.Conn {
 	t.Helper()
-	c, err := net.Dial("tcp", address)
-	if err != nil {
+	c, answer, err := answered(t, address, behind...)
+	if err != nil || answer != 'S' {
+		t.Fatalf("SSLRequest is answered %q, %v", answer, err)
+	}
+	return c
+}
+
+// answered connects, sends an SSLRequest with what comes behind it, and tells the answer.
+func answered(t *testing.T, address string, behind ...byte) (c net.Conn, answer byte, err error) {
+	t.Helper()
+	if c, err = net.Dial("tcp", address); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(patience))
-	var answer [1]byte
 	if _, err := c.Write(append(rawPacket(codeSSL, ""), behind...)); err != nil {
-		t.Fatal(err)
+		return c, 0, err
 	}
-	if _, err := io.ReadFull(c, answer[:]); err != nil || answer[0] != 'S' {
-		t.Fatalf("SSLRequest is answered %q, %v", answer, err)
-	}
-	return c
+	var first [1]byte
+	_, err = io.ReadFull(c, first[:])
+	return c, first[0], err
 }
 
 // overTLS is a peer that has come by SSLRequest. It believes any certificate.

@@ -325,15 +325,21 @@ func TestCertificateReload(t *testing.T) {
 
 // A login is not kept waiting by a client that stops within the handshake.
 func TestLoginTimeoutInHandshake(t *testing.T) {
-	s := serveTrusting(t, false, func(c *Config) { c.LoginTimeout = 50 * time.Millisecond })
 	for _, begun := range [][]byte{nil, {recordHandshake}, {recordHandshake, 3, 1, 2, 0}} {
-		c := asksTLS(t, s.fugu.address)
-		if _, err := c.Write(begun); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.Copy(io.Discard, c); err != nil && !strings.Contains(err.Error(), "reset") {
-			t.Errorf("after %x: %v", begun, err)
-		}
+		unhurried(t, func(timeout time.Duration) bool {
+			s := serveTrusting(t, false, func(c *Config) { c.LoginTimeout = timeout })
+			c, answer, err := answered(t, s.fugu.address)
+			if err != nil || answer != 'S' {
+				return false
+			}
+			if _, err := c.Write(begun); err != nil {
+				return false
+			}
+			if _, err := io.Copy(io.Discard, c); err != nil && !strings.Contains(err.Error(), "reset") {
+				t.Fatalf("after %x: %v", begun, err)
+			}
+			return true
+		})
 	}
 }
 

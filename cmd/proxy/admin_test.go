@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"net/http"
@@ -10,7 +11,10 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"fugu/test/certs"
+	"fugu/test/pgcluster"
 )
 
 // Operators are answered over HTTPS, with the certificate of clients, a token that may be changed, and the word of a
@@ -81,22 +85,35 @@ func (c *child) reloadWrongly(t *testing.T, dir string) (token string) {
 // drains ends the proxy while a statement runs: until that has ended it says that it is not ready, and then it goes.
 func (c *child) drains(t *testing.T, notReady func() bool) {
 	t.Helper()
+	direct, err := pgx.Connect(t.Context(), pgcluster.Shared(t).DSN("postgres", "adult"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer direct.Close(context.WithoutCancel(t.Context()))
+	of := func(sql string) (is bool) {
+		t.Helper()
+		if err := direct.QueryRow(t.Context(), sql).Scan(&is); err != nil {
+			t.Fatal(err)
+		}
+		return is
+	}
+	of("SELECT pg_try_advisory_lock(1)")
+
+	// The statement ends when it is let, however long it takes until all is seen.
 	session := c.connect(t)
 	done := make(chan error, 1)
 	go func() {
-		_, err := session.Exec(t.Context(), "SELECT pg_sleep(10)")
+		_, err := session.Exec(t.Context(), "SELECT pg_advisory_lock_shared(1)")
 		done <- err
 	}()
 	eventually(t, "the statement runs", func() bool {
-		var n int
-		row := c.connect(t).QueryRow(t.Context(),
-			"SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(10)' AND state = 'active'")
-		return row.Scan(&n) == nil && n > 0
+		return of("SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)")
 	})
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "it says that it is not ready", notReady)
+	of("SELECT pg_advisory_unlock(1)")
 	if err := <-done; err != nil {
 		t.Errorf("the statement that was waited for: %v", err)
 	}

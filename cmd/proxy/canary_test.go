@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -74,8 +75,29 @@ func (c *child) pageBy(t *testing.T, client *http.Client, scheme, path, token st
 	return fetch(t, client, r)
 }
 
-// fetch sends a request, and returns what comes back.
+// busy is what a page says that could not be made in time, as the machine has much else to do.
+const busy = "Try again when the server has less to do."
+
+// fetch sends a request, again where a page asks for that, and returns what comes back.
 func fetch(t *testing.T, client *http.Client, r *http.Request) (status int, text string) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; {
+		status, text = fetchOnce(t, client, r)
+		if !strings.Contains(text, busy) || time.Now().After(end) {
+			return status, text
+		}
+		r = r.Clone(t.Context())
+		if r.GetBody == nil {
+			continue
+		}
+		var err error
+		if r.Body, err = r.GetBody(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func fetchOnce(t *testing.T, client *http.Client, r *http.Request) (status int, text string) {
 	t.Helper()
 	response, err := client.Do(r)
 	if err != nil {
@@ -201,8 +223,18 @@ func trueValues(t *testing.T) (truths []string) {
 	return truths
 }
 
+// identifier is what names a statement or an answer: of such words there are hundreds, and in each any digits can stand
+// by chance.
+var identifier = regexp.MustCompile(`\b[0-9a-f]{16,}\b`)
+
 // found are the canaries in a text. A true value is one where no digit stands beside it.
 func found(text string, canaries []string) (out []string) {
+	text = identifier.ReplaceAllStringFunc(text, func(word string) string {
+		if strings.ContainsAny(word, "abcdef") {
+			return ""
+		}
+		return word
+	})
 	for _, c := range canaries {
 		if regexp.MustCompile(`(?i)(^|[^0-9.])`+regexp.QuoteMeta(c)+`($|[^0-9])`).MatchString(text) ||
 			strings.Contains(c, ".") && strings.Contains(text, c) {

@@ -43,7 +43,7 @@ privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 10, delta: 0.01, per: data
 // newGuild makes the guild's database anew, with more SQL behind the load, and returns a configuration over it.
 func newGuild(t *testing.T, c *pgcluster.Cluster, third, mended string) (path string) {
 	t.Helper()
-	const drop = "DROP DATABASE IF EXISTS guild; DROP ROLE IF EXISTS guild_guest, guild_reader"
+	const drop = "DROP DATABASE IF EXISTS guild WITH (FORCE); DROP ROLE IF EXISTS guild_guest, guild_reader"
 	for _, sql := range append(strings.Split(drop, ";"), "CREATE DATABASE guild") {
 		if err := c.Exec(t.Context(), "postgres", sql); err != nil {
 			t.Fatal(err)

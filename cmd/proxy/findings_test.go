@@ -52,8 +52,8 @@ fit: ["SELECT kind, count(*) FROM ship GROUP BY kind", "SELECT median(nr) FROM s
 func harbouring(t *testing.T) (c *pgcluster.Cluster, path string) {
 	t.Helper()
 	c = pgcluster.Shared(t)
-	for _, sql := range []string{"DROP DATABASE IF EXISTS harbour", "DROP ROLE IF EXISTS harbour_guest, harbour_reader",
-		"CREATE DATABASE harbour"} {
+	for _, sql := range []string{"DROP DATABASE IF EXISTS harbour WITH (FORCE)",
+		"DROP ROLE IF EXISTS harbour_guest, harbour_reader", "CREATE DATABASE harbour"} {
 		if err := c.Exec(t.Context(), "postgres", sql); err != nil {
 			t.Fatal(err)
 		}

@@ -201,7 +201,7 @@ func TestInitAsks(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %s%s", err, out.String(), said)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		_ = cmd.Process.Kill()
 		t.Fatalf("it still asks: %s", said)
 	}

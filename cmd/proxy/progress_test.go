@@ -57,7 +57,7 @@ func TestProgress(t *testing.T) {
 	p(0, 2, long)
 	p(1, 2, "SELECT 2")
 	p(2, 2, "")
-	if err := screen.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := screen.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Log(err)
 	}
 	var seen []byte

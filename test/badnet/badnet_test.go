@@ -53,7 +53,7 @@ func dial(t *testing.T, n *Network) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	return c
 }
 
@@ -95,7 +95,7 @@ func TestFrost(t *testing.T) {
 		t.Errorf("%d bytes came through the frost", k)
 	}
 	n.Set(Weather{})
-	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(time.Minute))
 	b := make([]byte, 4)
 	if _, err := io.ReadFull(c, b); err != nil || string(b) != "cold" {
 		t.Errorf("after the frost came %q, %v", b, err)

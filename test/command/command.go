@@ -95,7 +95,7 @@ func (p *Process) Stop() error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		return errors.Join(errors.New("fugu did not stop"), p.cmd.Process.Kill(), <-done)
 	}
 }

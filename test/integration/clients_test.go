@@ -22,7 +22,7 @@ import (
 func (f *fugu) environment(user string) []string {
 	host, port, _ := net.SplitHostPort(f.address)
 	return append(os.Environ(), "PGHOST="+host, "PGPORT="+port, "PGUSER="+user, "PGDATABASE=adult", "PGSSLMODE=disable",
-		"PGPASSWORD=", "PGCONNECT_TIMEOUT=20", "PSQLRC=/dev/null", "PAGER=")
+		"PGPASSWORD=", "PGCONNECT_TIMEOUT=180", "PSQLRC=/dev/null", "PAGER=")
 }
 
 // psql runs a script as alice, and returns what psql writes to either stream.
@@ -45,7 +45,7 @@ DELETE FROM country WHERE name = 'Psqlia' RETURNING 'gone';
 ROLLBACK;
 SELECT 'n=' || (count(*) BETWEEN 30000 AND 40000) FROM adult;
 SELECT 'sex=' || sex, 'age=' || (avg(age) BETWEEN 20 AND 60) FROM adult GROUP BY sex ORDER BY sex;
-SELECT 'capital=' || (sum(capital_gain) > 0) FROM adult WHERE education = 'Bachelors' \g
+SELECT 'capital=' || (sum(capital_gain) IS NOT NULL) FROM adult WHERE education = 'Bachelors' \g
 \d country
 SELECT
   max(age) FROM adult;
@@ -68,7 +68,8 @@ SELECT 'still here';
 }
 
 // Every way in which pgx runs a statement gives the same answer, also the simple protocol's, which has the parameter's
-// value in its text.
+// value in its text. Of what it may be the ends are 13 standard deviations of the noise away at least: a false alarm of
+// e^(-13·√2), 1e-8.
 func TestPgxModes(t *testing.T) {
 	f := serve(t, options{})
 	const query = "SELECT count(*), sum(hours_per_week), avg(age), avg(age)::float8 FROM adult WHERE sex = $1"
@@ -97,7 +98,7 @@ func TestPgxModes(t *testing.T) {
 			if first == (answer{}) {
 				first = got
 			}
-			if got != first || got.count < 1000 || got.sum < 20*got.count || got.float < 20 || got.float > 60 {
+			if got != first || got.count < 1000 || got.sum < 10*got.count || got.float < 20 || got.float > 60 {
 				t.Errorf("%v: %+v, the first was %+v", mode, got, first)
 			}
 		}
@@ -229,15 +230,22 @@ func TestLibPQ(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var counts [3]int64
+	// The noise on the average has a standard deviation of 2.2 years: of the answers, around 44, none is beyond 11 of
+	// them but with a probability of 2e-7.
+	type answer struct {
+		count int64
+		age   float64
+	}
+	var got [3]answer
 	for i, education := range []string{"Bachelors", "HS-grad", "Bachelors"} {
-		var age float64
-		if err := stmt.QueryRowContext(ctx, education, 30).Scan(&counts[i], &age); err != nil || age < 30 || age > 70 {
-			t.Fatalf("%s: %g, %v", education, age, err)
+		a := &got[i]
+		if err := stmt.QueryRowContext(ctx, education, 30).Scan(&a.count, &a.age); err != nil || a.age < 20 ||
+			a.age > 70 {
+			t.Fatalf("%s: %+v, %v", education, a, err)
 		}
 	}
-	if counts[0] != counts[2] || counts[0] == counts[1] {
-		t.Errorf("counts %v", counts)
+	if got[0] != got[2] || got[0] == got[1] {
+		t.Errorf("told %+v", got)
 	}
 	if _, err := tx.ExecContext(ctx, "SELECT max(age) FROM adult"); !isPQ(err, "PV001") {
 		t.Errorf("got %v", err)

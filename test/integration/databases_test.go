@@ -24,7 +24,7 @@ import (
 func serveBeside(t *testing.T) (direct, through string) {
 	t.Helper()
 	db := doorsDatabase(t)
-	if err := db.cluster.Exec(t.Context(), "postgres", "DROP DATABASE IF EXISTS beside"); err != nil {
+	if err := db.cluster.Exec(t.Context(), "postgres", "DROP DATABASE IF EXISTS beside WITH (FORCE)"); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.cluster.Exec(t.Context(), "postgres", "CREATE DATABASE beside"); err != nil {

@@ -108,7 +108,7 @@ func TestBadStartup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(hang))
 		if _, err := io.WriteString(c, x.send); err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +246,7 @@ func TestWrongCancelKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(hang))
 		if _, err := io.WriteString(c, send); err != nil {
 			t.Fatal(err)
 		}

@@ -20,15 +20,19 @@ type peer struct {
 func dial(t testing.TB, dsn string) *peer {
 	t.Helper()
 	p := &peer{Peer: pgcluster.Dial(t, dsn)}
-	_ = p.Conn.SetDeadline(time.Now().Add(20 * time.Second))
+	p.patiently()
 	return p
 }
+
+// patiently has whatever the client sends and reads from now on end, if nothing comes any more.
+func (p *peer) patiently() { _ = p.Conn.SetDeadline(time.Now().Add(hang)) }
 
 // until reads up to the message that stop accepts, and returns all as text, one line each.
 func (p *peer) until(t testing.TB, stop func(pgproto3.BackendMessage) bool) string {
 	t.Helper()
 	var out strings.Builder
 	for {
+		p.patiently()
 		m, err := p.Frontend.Receive()
 		if err != nil {
 			t.Fatalf("after\n%s: %v", out.String(), err)

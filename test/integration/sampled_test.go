@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -192,7 +191,7 @@ func TestSampledRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		client := f.connect(t)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), hang)
 		defer cancel()
 		_, err = client.PgConn().Exec(ctx, c.sql).ReadAll()
 		if pe := pgError(err); pe == nil || pe.Code != c.code || !strings.Contains(pe.Hint, c.hint) {

@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// hang is how long a client waits before it says that nothing comes any more.
-const hang = 60 * time.Second
+// hang is how long a client waits before it says that nothing comes any more, on a machine that has much else to do.
+const hang = 3 * time.Minute
 
 // mayFail are the codes that a client may get when the database is lost, is coming up, or has no room.
 var mayFail = map[string]bool{"08006": true, "57P01": true, "57P02": true, "57P03": true, "53300": true}

@@ -137,7 +137,7 @@ func (s *soak) goodWeather(f *fugu, idle int) (releases int) {
 		sitting[i] = dial(t, f.dsn("alice"))
 	}
 	for _, p := range sitting {
-		_ = p.Conn.SetDeadline(time.Now().Add(hang))
+		p.patiently()
 		p.Send(t, query("SELECT 'still here'"))
 		if got := p.until(t, ready(1)); !contains(got, "still here") {
 			t.Fatalf("an idle client got %s", got)
@@ -147,7 +147,7 @@ func (s *soak) goodWeather(f *fugu, idle int) (releases int) {
 		t.Error(err)
 	}
 	for _, p := range sitting {
-		_ = p.Conn.SetDeadline(time.Now().Add(hang))
+		p.patiently()
 		if rest, _ := io.ReadAll(p.Conn); strings.Count(string(rest), "FATAL\x00C57P01\x00") != 1 {
 			t.Fatalf("an idle client was told %q when the server stopped", rest)
 		}

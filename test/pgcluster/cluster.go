@@ -45,7 +45,7 @@ type Cluster struct {
 	as       account
 	dir      string
 	log      string
-	port     int
+	port     *port
 	settings map[string]string
 	server   *process // nil while the server is down
 	watchdog *watchdog
@@ -83,16 +83,10 @@ func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
 	if err := makeData(ctx, bin, as, c.data()); err != nil {
 		return nil, fmt.Errorf("pgcluster: create the cluster: %w", err)
 	}
-	// Between choosing a free port and using it, somebody else may take it.
-	for range 3 {
-		if c.port, err = freePort(); err != nil {
-			return nil, fmt.Errorf("pgcluster: choose a port: %w", err)
-		}
-		if err = c.startServer(ctx); err == nil || !errors.Is(err, errExited) {
-			break
-		}
+	if c.port, err = freePort(); err != nil {
+		return nil, fmt.Errorf("pgcluster: choose a port: %w", err)
 	}
-	if err != nil {
+	if err := c.startServer(ctx); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -120,6 +114,9 @@ func settings(o Options, dir string) map[string]string {
 func (c *Cluster) Stop() error {
 	c.Kill() // what it holds is not wanted again: a checkpoint would be for nothing, and has been waited for in vain
 	err := os.RemoveAll(c.dir)
+	if c.port != nil {
+		err = errors.Join(err, c.port.release())
+	}
 	if c.watchdog != nil {
 		err = errors.Join(err, c.watchdog.dismiss())
 		c.watchdog = nil
@@ -133,7 +130,13 @@ func (c *Cluster) Restart(ctx context.Context) error {
 	if err := c.stopServer(); err != nil {
 		return err
 	}
-	return c.startServer(ctx)
+
+	// Children of a server that was killed itself keep its memory, and so the next one out, until they notice.
+	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		if err := c.startServer(ctx); !errors.Is(err, errExited) || time.Now().After(end) {
+			return err
+		}
+	}
 }
 
 // Kill makes the server crash: an immediate shutdown, after which a Restart goes through recovery. PostgreSQL 15 was
@@ -147,12 +150,15 @@ func (c *Cluster) Kill() {
 	c.server = nil
 }
 
+// patience is how long a server may take to come up or to shut down, on a machine that has much else to do.
+const patience = 5 * time.Minute
+
 // recalcitrant is how long children may take that do not heed an immediate shutdown, after 5 s of which PostgreSQL
 // kills them.
-const recalcitrant = 15 * time.Second
+const recalcitrant = 30 * time.Second
 
 // Port is the server's TCP port on 127.0.0.1.
-func (c *Cluster) Port() int { return c.port }
+func (c *Cluster) Port() int { return c.port.number }
 
 // PID is the process id of the server, which must be running. Its backends are children of it.
 func (c *Cluster) PID() int { return c.server.cmd.Process.Pid }
@@ -171,7 +177,7 @@ func (c *Cluster) DSN(user, db string) string {
 	u := url.URL{
 		Scheme:   "postgres",
 		User:     url.User(user),
-		Host:     net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)),
+		Host:     net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port.number)),
 		Path:     "/" + db,
 		RawQuery: "sslmode=disable",
 	}
@@ -200,7 +206,7 @@ func (c *Cluster) startServer(ctx context.Context) error {
 		return fmt.Errorf("pgcluster: open the server's log: %w", err)
 	}
 	defer log.Close()
-	args := []string{"-D", c.data(), "-p", strconv.Itoa(c.port)}
+	args := []string{"-D", c.data(), "-p", strconv.Itoa(c.port.number)}
 	for name, value := range c.settings {
 		args = append(args, "-c", name+"="+value)
 	}
@@ -218,7 +224,7 @@ func (c *Cluster) startServer(ctx context.Context) error {
 
 // ready waits until the server accepts a connection.
 func (c *Cluster) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
 		conn, err := pgconn.Connect(ctx, c.DSN("postgres", "postgres"))
@@ -239,21 +245,12 @@ func (c *Cluster) stopServer() error {
 	if c.server == nil {
 		return nil
 	}
-	err := c.server.stop(syscall.SIGINT, time.Minute)
+	err := c.server.stop(syscall.SIGINT, patience)
 	c.server = nil
 	if err != nil {
 		return fmt.Errorf("pgcluster: stop the server: %w", err)
 	}
 	return nil
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // tail is the last 4 kB of a file, for an error message.

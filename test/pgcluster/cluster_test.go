@@ -161,11 +161,10 @@ func TestOrphan(t *testing.T) {
 	if scanErr != nil {
 		t.Fatalf("%q: %v", line, scanErr)
 	}
-	for range 600 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if _, err = os.Stat(dir); os.IsNotExist(err) {
 			break
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	if !os.IsNotExist(err) {
 		t.Errorf("%s is still there: %v", dir, err)
@@ -205,5 +204,23 @@ func TestCanceledStartLeavesNothing(t *testing.T) {
 func TestShared(t *testing.T) {
 	if a, b := Shared(t), Shared(t); a != b || query(t, a, "SELECT 'x'") != "x" {
 		t.Error("two clusters")
+	}
+}
+
+// A cluster's port is nobody else's while its server is down, and clients find it closed.
+func TestPortIsKept(t *testing.T) {
+	c := StartTest(t, Options{})
+	c.Kill()
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port()))
+	if _, err := net.Dial("tcp", address); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("behind the port of a server that is down: %v", err)
+	}
+	// As a connection of somebody's would have it, whose own port may be any.
+	other := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: c.Port()}}
+	if conn, err := other.Dial("tcp", address); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("the port was taken: %v, %v", conn, err)
+	}
+	if err := c.Restart(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

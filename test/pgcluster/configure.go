@@ -36,7 +36,7 @@ func (c *Cluster) Configure(ctx context.Context, files, settings map[string]stri
 	if err := c.Exec(ctx, "postgres", "SELECT pg_reload_conf()"); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		now, err := c.loadTime(ctx)
 		if err != nil || now != loaded {
 			return err

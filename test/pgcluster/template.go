@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 )
 
 var initdbArgs = []string{"--auth=trust", "--no-sync", "--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8"}
@@ -164,7 +163,7 @@ func run(ctx context.Context, as account, name string, args ...string) (string, 
 	select {
 	case <-p.done:
 	case <-ctx.Done():
-		return "", errors.Join(ctx.Err(), p.stop(syscall.SIGKILL, time.Minute))
+		return "", errors.Join(ctx.Err(), p.stop(syscall.SIGKILL, patience))
 	}
 	if !cmd.ProcessState.Success() {
 		return "", fmt.Errorf("%s: %s: %s", filepath.Base(name), cmd.ProcessState, strings.TrimSpace(out.String()))

@@ -74,3 +74,18 @@ func Shared(t testing.TB) *Cluster {
 	}
 	return shared.cluster
 }
+
+// ClosedPort is a port of the loopback interface that nobody listens on, and nobody will before the test has ended.
+func ClosedPort(t testing.TB) int {
+	t.Helper()
+	p, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.release(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p.number
+}

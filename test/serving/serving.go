@@ -109,10 +109,11 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// Config lets everybody in who gives a name, a hundred at a time, and has patience with who is idle for a minute.
+// Config lets everybody in who gives a name, a hundred at a time, and has patience with who is idle: a test's other
+// clients may take minutes on a busy machine.
 func Config(log *slog.Logger) wire.Config {
-	return wire.Config{Auth: auth.Trust{}, MaxClients: 100, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
-		IdleTimeout: time.Minute, DrainTimeout: 5 * time.Second, Logger: log}
+	return wire.Config{Auth: auth.Trust{}, MaxClients: 100, MessageBytes: 16 << 20, LoginTimeout: time.Minute,
+		IdleTimeout: 10 * time.Minute, DrainTimeout: 5 * time.Second, Logger: log}
 }
 
 // Listen serves clients at an address of the loopback interface until stop is called, and not only until ctx ends: that

@@ -3,6 +3,7 @@ package build_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,7 +29,8 @@ privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 1, delta: 0.001, per: data
 `
 
 // A table without a primary key, and what its twin says beside it: Σ|error|/Σ|F| of grouped counts and of an average.
-// The bounds are five times what the law expects; a twin of the wrong size or weights is far beyond them.
+// The bounds are five times what the law expects; a twin of the wrong size or weights is far beyond them. The seed is
+// fixed: noise on the secret that moves a quarter of all rows, beyond the bounds, has a chance of a thousandth.
 func TestAdult(t *testing.T) {
 	patient.Test(t)
 	c := pgcluster.Shared(t)
@@ -42,7 +44,7 @@ func TestAdult(t *testing.T) {
 	}
 	p := policies.Load(t, fmt.Sprintf(adultPolicy, loaded.Rows))
 	built, err := serving.BuildTwins(t.Context(), c.DSN("adult_keeper", "adult_twin"), p,
-		build.Keeper{Guests: []string{"fugu_guest"}}, build.Options{})
+		build.Keeper{Guests: []string{"fugu_guest"}, Random: rand.NewChaCha8([32]byte{5})}, build.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,12 +35,12 @@ func TestOneUsersStatements(t *testing.T) {
 				}
 			})
 			t.Run("one user", func(t *testing.T) {
-				if !crowd(t, c.sql, c.table, 30*time.Second, has{"alice", 4}) {
+				if !crowd(t, c.sql, c.table, hang, has{"alice", 4}) {
 					t.Error("no other's statement comes to reading")
 				}
 			})
 			t.Run("two users", func(t *testing.T) {
-				if !crowd(t, c.sql, c.table, 30*time.Second, has{"alice", 4}, has{"carol", 2}) {
+				if !crowd(t, c.sql, c.table, hang, has{"alice", 4}, has{"carol", 2}) {
 					t.Error("no third user's statement comes to reading")
 				}
 			})
