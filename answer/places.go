@@ -2,66 +2,95 @@ package answer
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"fugu/internal/hook"
 	"fugu/sqlstate"
+	"fugu/upstream"
 )
 
-// userPlaces is how many of the reader's connections one user's statements may have until their points of the grid, or
-// for as long as they hold ordinary tables. A dear statement over a large table has one for minutes. With the searches
-// that a user may have besides they leave some for others, whose statements cannot even be planned without one.
-const userPlaces = 4
+// allPlaces is how many of the reader's connections statements may have for long: until their points of the grid, for
+// as long as they hold ordinary tables, read a reference, or aggregate a twin whose rows are not listed. A dear one
+// over a large table has one for minutes. One connection is left for what is short, without which nobody's statement
+// could even be planned, nor go on if it needs another.
+const allPlaces = upstream.ReaderConns - 1
+
+// A user may have one more place as long as they have fewer than are left: four of seven if nobody else has any, then
+// the next user two and a third one the last [Choudhury and Hahne, Dynamic queue length thresholds, 1998]. A place that
+// becomes free is for whoever has the fewest, so that nobody waits for more than one statement of each user before.
 
 // places are those of all users. The zero value has none taken.
 type places struct {
-	mu     sync.Mutex
-	byUser map[string]*userPlace
+	mu      sync.Mutex
+	all     int            // of those that are taken
+	taken   map[string]int // by user; of none where there is no entry
+	waiting []*waiter      // in the order in which they came
 }
 
-// userPlace are one user's: those that are taken, and how many statements have one or wait for one.
-type userPlace struct {
-	taken chan struct{}
-	all   int
+// waiter is a statement that waits for a place, until let is closed.
+type waiter struct {
+	user string
+	let  chan struct{}
 }
+
+// placed is the key under which a context says that its statement has a place.
+type placed struct{}
 
 // Place waits until a statement of the user's may have one of the reader's connections for long; leave gives it back.
-// Who waits, waits for statements of their own alone.
-func (d *Desk) Place(ctx context.Context, user string) (leave func(), err error) {
-	if hook.OpenPlaces {
-		return func() {}, nil
+// A statement has one at the most, which is that of everything under the context held: if it waited for another, those
+// who have some could wait for each other.
+func (d *Desk) Place(ctx context.Context, user string) (held context.Context, leave func(), err error) {
+	if hook.OpenPlaces || ctx.Value(placed{}) != nil {
+		return ctx, func() {}, nil
 	}
-	p := d.places.of(user)
+	w := &waiter{user, make(chan struct{})}
+	d.places.enter(w)
 	select {
-	case p.taken <- struct{}{}:
-		return func() { <-p.taken; d.places.left(user, p) }, nil
+	case <-w.let:
+		return context.WithValue(ctx, placed{}, true), func() { d.places.leave(w) }, nil
 	case <-ctx.Done():
-		d.places.left(user, p)
-		return nil, sqlstate.Canceled(ctx.Err())
+		d.places.leave(w)
+		return nil, nil, sqlstate.Canceled(ctx.Err())
 	}
 }
 
-// of counts a statement of the user's.
-func (s *places) of(user string) *userPlace {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.byUser[user]
-	if p == nil {
-		if s.byUser == nil {
-			s.byUser = map[string]*userPlace{}
+func (p *places) enter(w *waiter) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting = append(p.waiting, w)
+	p.admit()
+}
+
+// leave is that a statement needs its place no more, whether it has one or waits for it.
+func (p *places) leave(w *waiter) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.Index(p.waiting, w); i >= 0 {
+		p.waiting = slices.Delete(p.waiting, i, i+1)
+		return
+	}
+	p.all--
+	if p.taken[w.user]--; p.taken[w.user] == 0 {
+		delete(p.taken, w.user)
+	}
+	p.admit()
+}
+
+// admit lets statements in for as long as there is one that may have a place.
+func (p *places) admit() {
+	for len(p.waiting) > 0 {
+		// Of users who have as many, the first that came.
+		next := slices.MinFunc(p.waiting, func(a, b *waiter) int { return p.taken[a.user] - p.taken[b.user] })
+		if p.taken[next.user] >= allPlaces-p.all {
+			return
 		}
-		p = &userPlace{taken: make(chan struct{}, userPlaces)}
-		s.byUser[user] = p
-	}
-	p.all++
-	return p
-}
-
-// left forgets a user who has no statement any more.
-func (s *places) left(user string, p *userPlace) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p.all--; p.all == 0 {
-		delete(s.byUser, user)
+		if p.taken == nil {
+			p.taken = map[string]int{}
+		}
+		p.all++
+		p.taken[next.user]++
+		p.waiting = slices.DeleteFunc(p.waiting, func(w *waiter) bool { return w == next })
+		close(next.let)
 	}
 }

@@ -161,8 +161,17 @@ func (q *Question) Measure(ctx context.Context) (_ *quote.Quote, err error) {
 	return q.quote(ctx, q.Request)
 }
 
-// quote returns what is known of a request, the question's or one like it.
+// quote returns what is known of a request, the question's or one like it. What is not remembered is read from the
+// reference, which may be as large as the table, and costs no budget.
 func (q *Question) quote(ctx context.Context, r *quote.Request) (*quote.Quote, error) {
+	if known, ok := q.known.quotes.Known(r); ok {
+		return known, nil
+	}
+	ctx, leave, err := q.desk.Place(ctx, q.asked.User)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	return q.known.quotes.Quote(ctx, q.desk.Searches, q.asked.User, r)
 }
 

@@ -24,15 +24,13 @@ import (
 func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	m *quote.Quote) (_ ledger.Answer, done bool, err error) {
 	// A statement that holds ordinary tables has had its place since it took one of the reader's connections for them.
-	if q.asked.Database == Database(q.desk.Reader) {
-		leave, err := q.desk.Place(ctx, q.asked.User)
-		if err != nil {
-			return ledger.Answer{}, false, err
-		}
-		defer leave()
+	ctx, leave, err := q.desk.Place(ctx, q.asked.User)
+	if err != nil {
+		return ledger.Answer{}, false, err
 	}
+	defer leave()
 
-	release, err := q.desk.Ledger.Claim(ctx, q.Key)
+	release, err := q.desk.Ledger.Claim(ctx, q.Key, a.ID)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ledger.Answer{}, false, sqlstate.Canceled(ctx.Err())
@@ -43,14 +41,14 @@ func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	}
 	defer release()
 
-	// Another may have answered, or given up, since this one looked.
+	// Another may have answered, or given up, since this one looked: then what was charged has been read for.
 	now, ok, err := q.desk.Ledger.Find(ctx, q.Key, q.Scopes()...)
 	switch {
 	case err != nil:
 		return ledger.Answer{}, false, account.Error(err)
 	case ok:
 		return now, true, failed(now)
-	case now.Pending && now.ID != a.ID, !now.Pending && !a.Fresh:
+	case !now.Pending, now.ID != a.ID:
 		return ledger.Answer{}, false, nil
 	}
 

@@ -62,7 +62,10 @@ func child(mode, url, from string) error {
 	case "late":
 		l = late{l}
 	case "claim":
-		_, err := l.Claim(context.Background(), charge(1).Key)
+		a, _, err := l.Find(context.Background(), charge(1).Key)
+		if err == nil {
+			_, err = l.Claim(context.Background(), charge(1).Key, a.ID)
+		}
 		if err == nil {
 			_, err = fmt.Println("claimed")
 		}

@@ -83,6 +83,21 @@ func TestHangingLedgerIsGivenUp(t *testing.T) {
 	}
 }
 
+// freezeIn has a network freeze after a time. Once thaw has returned it does so no more, however late it was.
+func freezeIn(n *badnet.Network, after time.Duration) (thaw func()) {
+	done := make(chan struct{})
+	timer := time.AfterFunc(after, func() {
+		n.Set(badnet.Weather{Frozen: true})
+		close(done)
+	})
+	return func() {
+		if !timer.Stop() {
+			<-done
+		}
+		n.Set(badnet.Weather{})
+	}
+}
+
 // A ledger that hangs in the midst of a charge: while it writes, when it commits, and with the network frozen as well.
 // The client is told of an error; the charge is booked once or not at all, and once it is asked for again.
 func TestLedgerHangsAmidACharge(t *testing.T) {
@@ -97,13 +112,13 @@ func TestLedgerHangsAmidACharge(t *testing.T) {
 				l.impatient()
 				if err := as(t, "postgres", p,
 					`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
-						'BEGIN PERFORM pg_sleep(1); RETURN NEW; END'`, trigger); err != nil {
+						'BEGIN PERFORM pg_sleep(2); RETURN NEW; END'`, trigger); err != nil {
 					t.Fatal(err)
 				}
+				thaw := func() {}
 				if frozen {
 					l.patience = time.Second
-					freeze := time.AfterFunc(200*time.Millisecond, func() { n.Set(badnet.Weather{Frozen: true}) })
-					defer freeze.Stop()
+					thaw = freezeIn(n, 200*time.Millisecond)
 				}
 				err := patiently(t, "Charge", func() error {
 					_, err := l.Charge(context.Background(), charge(1))
@@ -113,7 +128,7 @@ func TestLedgerHangsAmidACharge(t *testing.T) {
 					t.Error("charged by a ledger that hangs")
 				}
 				n.Reset()
-				n.Set(badnet.Weather{})
+				thaw()
 				l.waiting, l.patience = 0, postgresPatience
 				a := must(t, l, charge(1))
 				if string(a.Bytes) != "answer 1" {

@@ -35,10 +35,10 @@ type Ledger interface {
 	// ctx bounds the wait for the ledger, not the transaction itself once it runs.
 	Charge(ctx context.Context, c Charge) (Answer, error)
 
-	// Claim makes the caller the only one, of all processes that use the ledger, who reads rows for a key, until
-	// release, and waits for whoever is. Where release is nil another has been: look again, for there may be an answer.
-	// It charges nothing and keeps nothing: a process that ends has no claim any more.
-	Claim(ctx context.Context, key Key) (release func(), err error)
+	// Claim makes the caller the only one, of all processes that use the ledger, who reads rows for the charge that a
+	// key has ahead, until release, and waits for whoever is. Where release is nil another has been: look again, for
+	// there may be an answer. It charges nothing and keeps nothing: a process that ends has no claim any more.
+	Claim(ctx context.Context, key Key, id int64) (release func(), err error)
 
 	// Give stores the answer of what was charged ahead, and returns once it is on disk. Where the key has an answer
 	// already, that one is returned in its place; where it was given up meanwhile, or charged anew, ErrAbandoned.

@@ -116,17 +116,7 @@ func TestPostgresInForeignHands(t *testing.T) {
 func TestPostgresOpensBesideAGuestsLock(t *testing.T) {
 	p := inDatabase(t)
 	closeLedger(t, p.open(t, Options{}))
-	config, err := pgx.ParseConfig(string(p))
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.User = "postgres" // any role may take it
-	guest, err := pgx.ConnectConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = guest.Close(context.Background()) }()
-	if _, err := guest.Exec(t.Context(), "SELECT pg_advisory_lock($1)", application); err != nil {
+	if _, err := asAnybody(t, p).Exec(t.Context(), "SELECT pg_advisory_lock($1)", application); err != nil {
 		t.Fatal(err)
 	}
 	closeLedger(t, p.open(t, Options{}))

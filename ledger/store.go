@@ -75,11 +75,20 @@ func (l *store) again(ctx context.Context, f func() error) error {
 }
 
 // Claim implements Ledger.
-func (l *store) Claim(ctx context.Context, key Key) (release func(), err error) {
+func (l *store) Claim(ctx context.Context, key Key, id int64) (release func(), err error) {
 	if l.write == nil {
 		return nil, errReadOnly
 	}
-	return l.claims.Claim(ctx, string(key))
+	return l.claims.Claim(ctx, fmt.Sprintf("%s %d", key, id), func(ctx context.Context) (settled bool, err error) {
+		ctx, cancel := l.bounded(ctx)
+		defer cancel()
+		err = l.again(ctx, func() error {
+			s, ok, err := l.onRead.byKey(ctx, key)
+			settled = !ok || s.ID != id || !s.Pending
+			return err
+		})
+		return settled, err
+	})
 }
 
 // Close implements Ledger.

@@ -2,7 +2,6 @@ package parser
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -102,17 +101,19 @@ func (a *analysis) spellClusters(from sampled, n *pg.Node, called, name string, 
 	return a.spell(n, s.spread(called, deviation), s.calls)
 }
 
-// strict reports whether an aggregate passes over rows that are none of the twins'.
-func (f sampled) strict(of *pg.FuncCall) bool {
-	if len(of.Args) != 1 {
-		return false
+// strict reports whether an aggregate passes over rows that are none of the twin's whose columns the keys are.
+func (f sampled) strict(of *pg.FuncCall) bool { return f.alias != "" && aliasOf(of) == f.alias }
+
+// aliasOf is whose column an aggregate is of; empty: it has another argument, or does not say whose.
+func aliasOf(of *pg.FuncCall) string {
+	if len(of.GetArgs()) != 1 {
+		return ""
 	}
 	fields := of.Args[0].GetColumnRef().GetFields()
 	if len(fields) < 2 || fields[len(fields)-1].GetAStar() != nil {
-		return false
+		return ""
 	}
-	alias := fields[len(fields)-2].GetString_().GetSval()
-	return slices.Contains(f.aliases, alias)
+	return fields[len(fields)-2].GetString_().GetSval()
 }
 
 // value is what a row adds to an aggregate, in double precision; NULL where it is not counted. It reads a key, so that

@@ -87,8 +87,9 @@ func (a *analysis) fold(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	return err
 }
 
-// spread puts a column of the cut into the place of such a call. Its aggregate is one of the cut's, whether its value
-// is asked for or not: it costs what the value costs, as it is about one that was given.
+// spread puts a column of the cut into the place of such a call; those of twins are spelled out before. Its aggregate
+// is one of the cut's, whether its value is asked for or not: it costs what the value costs, as it is about one that
+// was given.
 func (a *analysis) spread(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	what := tree.LastString(f.Funcname)
 	refuse := func(format string, args ...any) error {
@@ -98,9 +99,6 @@ func (a *analysis) spread(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	switch {
 	case of == nil || of.Over != nil || !isAggregate(tree.LastString(of.Funcname)):
 		return refuse("%s takes a call of an aggregate function", what)
-	case c.ofTwin():
-		return a.refuse(f.Location, hintBeside, "how far %s is off is known of rows of one table that has a "+
-			"twin with rows of its own", tree.LastString(of.Funcname))
 	case tree.LastString(of.Funcname) == "mode":
 		return refuse("mode is no number, and has no %s", what)
 	}

@@ -1,6 +1,10 @@
 package parser
 
-import "strings"
+import (
+	"strings"
+
+	"fugu/internal/nearest"
+)
 
 // names says what the column references at one place below a cut mean.
 type names struct {
@@ -61,6 +65,33 @@ func (ns *names) unqualified(name string) (e Expr, twice bool) {
 		}
 	}
 	return e, false
+}
+
+// nearest is the column that a reference means which nobody knows, with the name of its relation; empty: none is near.
+func (ns *names) nearest(name string, qualifier []string) string {
+	of := map[string]string{}
+	var known []string
+	for ; ns != nil; ns = ns.outer {
+		for _, it := range ns.items {
+			if len(qualifier) > 0 && !it.means(qualifier) {
+				continue
+			}
+			for _, o := range it.output {
+				if _, twice := of[o.name]; !twice {
+					known = append(known, o.name)
+					of[o.name] = it.alias
+				}
+			}
+		}
+	}
+	meant := nearest.Of(name, known)
+	switch {
+	case meant == "":
+		return ""
+	case of[meant] == "":
+		return QuoteIdent(meant)
+	}
+	return QuoteIdent(of[meant]) + "." + QuoteIdent(meant)
 }
 
 // unreadable is a column of a derived table that no expression of ours can say. It stands for its error, until it is

@@ -86,8 +86,12 @@ func (r *reader) column(c *pg.ColumnRef) (Expr, error) {
 			name).
 			WithHint("Use the table's own columns.").At(pos)
 	}
-	return nil, sqlstate.New(sqlstate.UndefinedColumn, "column %s does not exist",
+	unknown := sqlstate.New(sqlstate.UndefinedColumn, "column %s does not exist",
 		QuoteIdent(strings.Join(parts, "."))).At(pos)
+	if meant := r.names.nearest(name, qualifier); meant != "" {
+		unknown = unknown.WithHint("Perhaps you meant to reference the column %s.", meant)
+	}
+	return nil, unknown
 }
 
 // systemColumns are those that every table has (PostgreSQL manual, section 5.5).

@@ -21,7 +21,7 @@ type sampled struct {
 
 	keys    []*pg.Node // columns in FROM by which a row of it leads to the root's; see leading
 	missing bool       // an outer join may leave the twins out, so that the keys are NULL
-	aliases []string   // of the twins
+	alias   string     // of the twin whose columns the keys are; empty: it is a subquery's
 }
 
 // member is one name in FROM.
@@ -91,15 +91,19 @@ func (r *fromReader) sampledIn(s *pg.SelectStmt) (sampled, error) {
 		}
 	}
 
-	// Any of them leads to the root's row. One that is always there does so for each row.
-	if i := slices.IndexFunc(twins, func(m member) bool { return !m.missing }); i >= 0 {
+	// Any of them leads to the root's row. One that is always there does so for each row; where there is none, the one
+	// that the aggregate is of, as another may be left out of some of its rows.
+	i := slices.IndexFunc(twins, func(m member) bool { return !m.missing })
+	if i < 0 {
+		of := aliasOf(onlyArgument(r.call))
+		i = slices.IndexFunc(twins, func(m member) bool { return m.inner == nil && m.alias == of })
+	}
+	if i >= 0 {
 		first = twins[i]
 	}
 	out := sampled{table: first.table, alone: alone, missing: first.missing, keys: first.inner}
-	for _, m := range twins {
-		if m.inner == nil {
-			out.aliases = append(out.aliases, m.alias)
-		}
+	if first.inner == nil {
+		out.alias = first.alias
 	}
 	for _, column := range first.table.leading() {
 		if first.inner == nil {

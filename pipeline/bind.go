@@ -108,7 +108,7 @@ func (s *statement) respond(ctx context.Context, b wire.Binding, how parser.Expl
 	if err := meaning.MayRead(ctx, b.Ask, tables); err != nil {
 		return wire.Bound{}, err
 	}
-	leave, err := s.session.engine.desk.Place(ctx, s.session.user)
+	ctx, leave, err := s.session.engine.desk.Place(ctx, s.session.user)
 	if err != nil {
 		return wire.Bound{}, err
 	}

@@ -51,6 +51,13 @@ func (s *statement) twinArrays(ctx context.Context, b wire.Binding) (arrays [][]
 		statements = append(statements, sql)
 	}
 
+	// They cost nothing, however long they take, and so have no more of the reader than dear ones.
+	ctx, leave, err := s.session.engine.desk.Place(ctx, s.session.user)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+
 	// All statements run in one snapshot: twins of one build belong together.
 	answers, err := s.session.engine.desk.Reader.Groups(ctx, statements, planner.MaxGroups)
 	if err != nil {

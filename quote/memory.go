@@ -21,10 +21,13 @@ type Memory struct {
 // NewMemory returns a memory without quotes.
 func NewMemory() *Memory { return &Memory{cache.New[key, *Quote](memoryEntries, memoryBytes)} }
 
+// Known returns what is remembered of a request.
+func (m *Memory) Known(r *Request) (*Quote, bool) { return m.quotes.Get(r.Key) }
+
 // Quote returns what is known of a request. What is not remembered under its key is worked out, with one scan of the
 // reference for each cut, as soon as the searches of others leave room.
 func (m *Memory) Quote(ctx context.Context, s *Searches, user string, r *Request) (*Quote, error) {
-	if q, ok := m.quotes.Get(r.Key); ok {
+	if q, ok := m.Known(r); ok {
 		return q, nil
 	}
 
@@ -32,7 +35,7 @@ func (m *Memory) Quote(ctx context.Context, s *Searches, user string, r *Request
 	err := s.Run(ctx, user, r.Values(), func(ctx context.Context, rest func()) (err error) {
 		// Others may have looked for the same meanwhile.
 		var found bool
-		if q, found = m.quotes.Get(r.Key); found {
+		if q, found = m.Known(r); found {
 			return nil
 		}
 		if q, err = r.measure(ctx, rest); err == nil {

@@ -7,8 +7,15 @@ work=$(mktemp -d)
 report=$work/report
 lanes=()
 # Nothing is left of a lane when this is interrupted: each has a process group of its own.
-trap 'for lane in "${lanes[@]}"; do kill -- "-$lane" 2>/dev/null; done; rm -rf "$work"' EXIT
+trap 'for lane in "${lanes[@]}"; do kill -- "-$lane" 2>/dev/null; done; rm -rf "$work" /dev/shm/fugu-pgcluster-*' EXIT
 trap 'exit 130' INT TERM
+
+# Where memory is plenty, clusters and ledgers are in it: that takes the processors a tenth less than a disk, and nothing
+# waits. What the go command works with stays where it was.
+if [ "$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt $((6 << 20)) ] 2>/dev/null &&
+  ! grep -q '^[^ ]* /dev/shm [^ ]* [^ ]*noexec' /proc/mounts; then
+  export GOTMPDIR=${GOTMPDIR-${TMPDIR-/tmp}} TMPDIR=/dev/shm
+fi
 
 # A line when a step begins and one when it ends: what it is, how long it took, and what it and its children had of the
 # processors. Between the lines of an end and those of others stands what the step wrote.

@@ -15,9 +15,9 @@ import (
 	"fugu/sqlstate"
 )
 
-// readerConns is the size of the reader's pool: statistics statements are scans, and more of them at a time than the
+// ReaderConns is the size of the reader's pool: statistics statements are scans, and more of them at a time than the
 // database has cores only wait for each other.
-const readerConns = 8
+const ReaderConns = 8
 
 // Reader runs statistics statements.
 type Reader struct {
@@ -69,7 +69,7 @@ func OpenReader(dsn string, timeout time.Duration, options ...func(*pgxpool.Conf
 	if err != nil {
 		return nil, fmt.Errorf("reading upstream.reader: %w", err)
 	}
-	cfg.MaxConns = readerConns
+	cfg.MaxConns = ReaderConns
 	for k, v := range pinned(timeout) {
 		cfg.ConnConfig.RuntimeParams[k] = v
 	}

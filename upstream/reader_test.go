@@ -284,7 +284,7 @@ func TestReaderDescribeMeanwhile(t *testing.T) {
 	if wantCode(t, err, "42703"); done != 2 {
 		t.Errorf("done %d times", done)
 	}
-	for range 2 * readerConns {
+	for range 2 * ReaderConns {
 		func() {
 			defer func() {
 				if recover() == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"fugu/test/patient"
 	"fugu/wire/auth"
 )
 
@@ -116,6 +117,7 @@ func TestManyIdleClients(t *testing.T) {
 
 // A client that waits holds nothing of the long messages that it has sent or read before, nor do its guest's buffers.
 func TestNothingIsHeldOfLongMessages(t *testing.T) {
+	patient.Test(t)
 	const n, long = 8, 4 << 20
 	p := serve(t, func(c *Config, _ *fake) { c.MessageBytes = 2 * long })
 	text := strings.Repeat("x", long)

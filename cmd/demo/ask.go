@@ -68,7 +68,7 @@ func (d *demo) ask(ctx context.Context, dsn string, s statement) (answer, error)
 
 	var stdout, stderr strings.Builder
 	cmd := exec.CommandContext(ctx, d.cluster.Tool("psql"), args...)
-	cmd.Env = append(os.Environ(), "PGCONNECT_TIMEOUT=10")
+	cmd.Env = append(os.Environ(), "PGCONNECT_TIMEOUT=60")
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 

@@ -27,12 +27,7 @@ func TestAdvice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nobody := closed.Addr().String() // once it is closed
-	_ = closed.Close()
+	nobody := fmt.Sprintf("127.0.0.1:%d", pgcluster.ClosedPort(t))
 
 	with := func(old, new string) string { return strings.Replace(owner.String(), old, new, 1) }
 	nowhere := with(owner.Host, nobody)

@@ -223,11 +223,20 @@ func trueValues(t *testing.T) (truths []string) {
 	return truths
 }
 
-// found are the canaries in a text. A true value is one where no digit stands beside it, not even one of a hexadecimal
-// number: of those there are hundreds, and in each any digits can stand by chance.
+// identifier is what names a statement or an answer: of such words there are hundreds, and in each any digits can stand
+// by chance.
+var identifier = regexp.MustCompile(`\b[0-9a-f]{16,}\b`)
+
+// found are the canaries in a text. A true value is one where no digit stands beside it.
 func found(text string, canaries []string) (out []string) {
+	text = identifier.ReplaceAllStringFunc(text, func(word string) string {
+		if strings.ContainsAny(word, "abcdef") {
+			return ""
+		}
+		return word
+	})
 	for _, c := range canaries {
-		if regexp.MustCompile(`(?i)(^|[^0-9a-f.])`+regexp.QuoteMeta(c)+`($|[^0-9a-f])`).MatchString(text) ||
+		if regexp.MustCompile(`(?i)(^|[^0-9.])`+regexp.QuoteMeta(c)+`($|[^0-9])`).MatchString(text) ||
 			strings.Contains(c, ".") && strings.Contains(text, c) {
 			out = append(out, c)
 		}

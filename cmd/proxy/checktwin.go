@@ -17,6 +17,7 @@ import (
 	"fugu/sqlstate"
 	"fugu/twin/build"
 	"fugu/twin/columns"
+	"fugu/upstream"
 )
 
 // checkTwins says of each table with a twin whether it is built, what it costs, and what may break what it rests on.
@@ -31,20 +32,17 @@ func (h *house) checkTwins(ctx context.Context, f *findings, p *policy.Policy) e
 		return nil
 	}
 
-	// What is built stands in the schema of twins, where the reader can look without reading a row.
 	reader := h.room(p.Database).reader
 	for _, t := range p.Tables {
 		if t.Answers != policy.FromTwin {
 			continue
 		}
-		rows, err := reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
-			"WHERE n.nspname = $1 AND c.relname = $2",
-			[][]byte{[]byte(parser.TwinSchema), []byte(t.Name)}, []uint32{25, 25})
+		built, err := twinThere(ctx, reader, t)
 		if err != nil {
 			return err
 		}
 		state, fix := "is built", "nothing; fugu twin show tells what it holds"
-		if len(rows) == 0 {
+		if !built {
 			state, fix = "is not built yet", "run fugu twin build"
 		}
 
@@ -235,4 +233,32 @@ func checkConditions(ctx context.Context, keeper *pgx.Conn, p *policy.Policy) er
 		}
 	}
 	return nil
+}
+
+// unbuilt are the tables whose twins are not there.
+func (h *house) unbuilt(ctx context.Context) (tables []string, err error) {
+	for _, p := range h.policies {
+		for _, t := range p.Tables {
+			if t.Answers != policy.FromTwin {
+				continue
+			}
+			built, err := twinThere(ctx, h.room(p.Database).reader, t)
+			if err != nil {
+				return nil, err
+			}
+			if !built {
+				tables = append(tables, t.Qualified().String())
+			}
+		}
+	}
+	return tables, nil
+}
+
+// twinThere reports whether a table's twin is built. It stands in the schema of twins, where the reader can look
+// without reading a row.
+func twinThere(ctx context.Context, reader *upstream.Reader, t policy.Table) (bool, error) {
+	rows, err := reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
+		"WHERE n.nspname = $1 AND c.relname = $2",
+		[][]byte{[]byte(parser.TwinSchema), []byte(t.Name)}, []uint32{25, 25})
+	return len(rows) > 0, err
 }

@@ -74,7 +74,27 @@ func TestTwinIsServed(t *testing.T) {
 	if err := c.Exec(t.Context(), "served", "GRANT CREATE ON DATABASE served TO served_keeper"); err != nil {
 		t.Fatal(err)
 	}
+
+	// Who serves before that is told in the log, and not any more behind it.
+	const early = "twins are not built yet, and statements on their tables are refused"
+	proxy, err := startChild(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := func(n int) {
+		t.Helper()
+		if got := proxy.log.String(); strings.Count(got, early) != n || !strings.Contains(got, "tables=public.adult") {
+			t.Errorf("%d times %q: %s", n, early, got)
+		}
+	}
+	said(1)
+	proxy.reload(t)
+	said(2)
 	expect(t, exitOK, "adult", "twin", "build", "-c", path)
+	proxy.reload(t)
+	said(2)
+	_ = proxy.Process.Kill()
+	_ = proxy.Wait()
 	expect(t, exitOK, "twin of public.adult: is built", "check", "-c", path)
 	servesTwin(t, c, path, data.Rows)
 }

@@ -23,7 +23,7 @@ func (empty) Charge(context.Context, ledger.Charge) (ledger.Answer, error) {
 	return ledger.Answer{}, errors.New("there is no ledger to charge")
 }
 
-func (empty) Claim(context.Context, ledger.Key) (func(), error) { return nil, errNone }
+func (empty) Claim(context.Context, ledger.Key, int64) (func(), error) { return nil, errNone }
 
 func (empty) Give(context.Context, ledger.Outcome) (ledger.Answer, error) {
 	return ledger.Answer{}, errNone

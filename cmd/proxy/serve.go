@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -61,7 +62,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	for _, w := range door.warnings {
 		log.Warn(w)
 	}
-	h.warn(log)
+	h.warn(ctx, log)
 
 	s := &served{house: h, door: door, program: self, engines: map[string]*pipeline.Engine{},
 		refusals: ledger.NewRefusals(h.ledger, log), log: log}
@@ -220,12 +221,24 @@ func (h *house) again(ctx context.Context) error {
 }
 
 // warn logs what may be a hole, and what is worth knowing.
-func (h *house) warn(log *slog.Logger) {
+func (h *house) warn(ctx context.Context, log *slog.Logger) {
 	for _, note := range h.notes {
 		log.Info(note)
 	}
 	for _, w := range h.warnings {
 		log.Warn(w.Message, "hint", w.Hint)
+	}
+
+	// Elsewhere than beside their tables, twins that are missing are among the notes.
+	if h.twinsApart() {
+		return
+	}
+	switch missing, err := h.unbuilt(ctx); {
+	case err != nil:
+		log.Warn("it is not known which twins are built", "error", describe(err))
+	case len(missing) > 0:
+		log.Warn("twins are not built yet, and statements on their tables are refused", "tables",
+			strings.Join(missing, ", "), "hint", "run fugu twin build; serve finds them then")
 	}
 }
 
@@ -277,7 +290,7 @@ func (s *served) replace(ctx context.Context) error {
 	}
 
 	// From here on nothing can fail.
-	next.warn(s.log)
+	next.warn(ctx, s.log)
 	s.take(&next)
 	s.databases.Replace(s.engines)
 	s.office.policies.Store(&policies)

@@ -44,8 +44,8 @@ const (
 
 // Claim makes the caller the one who reads rows for the key, until release. Where another is, in this process or in
 // another, it waits until that one has done, and release is nil: there is likely an answer now, or nothing that is paid
-// for any more.
-func (c *Claims) Claim(ctx context.Context, key string) (release func(), err error) {
+// for any more. Where settled says so, it waits no longer, whoever has the key: it may be one who reads nothing.
+func (c *Claims) Claim(ctx context.Context, key string, settled Settled) (release func(), err error) {
 	mine, others := c.enter(key)
 	if mine == nil {
 		select {
@@ -61,28 +61,36 @@ func (c *Claims) Claim(ctx context.Context, key string) (release func(), err err
 		_ = c.among.Return(context.WithoutCancel(ctx), key)
 		c.leave(key, mine)
 	}
-	waited, err := c.take(ctx, key)
-	if err != nil {
+	taken, waited, err := c.take(ctx, key, settled)
+	switch {
+	case err != nil:
 		c.leave(key, mine)
 		return nil, fmt.Errorf("claiming a question: %w", err)
-	}
-	if waited {
+	case !taken:
+		c.leave(key, mine)
+		return nil, nil
+	case waited:
 		release()
 		return nil, nil
 	}
 	return release, nil
 }
 
-// take takes the key from the other processes, when they let it.
-func (c *Claims) take(ctx context.Context, key string) (waited bool, err error) {
+// Settled reports whether there is nothing to be read for a key any more.
+type Settled func(context.Context) (bool, error)
+
+// take takes the key from the other processes, when they let it, unless it is settled before.
+func (c *Claims) take(ctx context.Context, key string, settled Settled) (taken, waited bool, err error) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		taken, err := c.among.Take(ctx, key)
-		if taken || err != nil {
-			return waited, err
+		if taken, err = c.among.Take(ctx, key); taken || err != nil {
+			return taken, waited, err
 		}
 		waited = true
+		if done, err := settled(ctx); done || err != nil {
+			return false, waited, err
+		}
 		if err := wait(ctx, pause); err != nil {
-			return waited, err
+			return false, waited, err
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 //
 // Guests may have a session in the same database, and with it the same locks at hand: so their numbers depend on root,
 // a subselect of what nobody else may read. Guests see the locks while they are held, which is from a charge to a point
-// of the public grid of times, as the client itself sees it.
+// of the public grid of times, as the client itself sees it. One who takes a lock that was seen keeps nobody from an
+// answer: a key is for one charge, and who waits is told when that is settled.
 func OnServer(c driver.Connector, root string) Among {
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(1) // the locks are the session's

@@ -61,7 +61,8 @@ func Open(t testing.TB, screen Screen) *Page {
 
 	// Tests may run as root and in containers, where Chromium's own sandbox cannot; it is shown our own pages alone.
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(int(screen.Width), int(screen.Height)))
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(int(screen.Width), int(screen.Height)),
+		chromedp.WSURLReadTimeout(patience)) // until it says where it listens, which else is 20 s
 	limited, cancelLimit := context.WithTimeout(t.Context(), patience)
 	allocator, cancelAllocator := chromedp.NewExecAllocator(limited, options...)
 	ctx, cancel := chromedp.NewContext(allocator)

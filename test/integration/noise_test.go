@@ -109,7 +109,7 @@ func serveFew(t *testing.T, name string, o options) (f *fugu, own string) {
 		rows(t, connect(t, own), "DROP TABLE kept")
 	}
 	o.guest, o.reader = cluster.DSN("fugu_guest", name), cluster.DSN("fugu_reader", name)
-	o.wrapLedger = func(l ledger.Ledger) ledger.Ledger { return forgetful.Ledger{Ledger: l} }
+	o.wrapLedger = func(l ledger.Ledger) ledger.Ledger { return forgetful.New(l) }
 	f, err := start(t.Context(), &database{cluster, fewRows}, t.TempDir(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -89,6 +89,9 @@ var joinedStatements = []struct{ call, from, part string }{
 	{"count(*)", "customers c LEFT JOIN towns t ON t.id = c.town WHERE rich", "count(*)"},
 	{"count(c.id)", "towns t LEFT JOIN customers c ON t.id = c.town", "count(c.id)"},
 	{"count(*)", "customers c LEFT JOIN orders o ON c.id = o.customer AND paid", "count(*)"},
+	{"count(o.id)", "customers c FULL JOIN orders o ON c.id = o.customer AND c.rich", "count(o.id)"},
+	{"sum(o.amount)", "towns t LEFT JOIN (customers c RIGHT JOIN orders o ON c.id = o.customer AND c.grp < 20) " +
+		"ON t.id = o.grp", "sum(o.amount)"},
 	{"sum(o.amount)", "orders o JOIN orders p USING (customer) WHERE p.paid", "sum(o.amount)"},
 	{"count(*)", "(SELECT customer, amount + 1 AS more FROM orders WHERE paid) x WHERE more > 120", "count(*)"},
 	{"count(*)", "(SELECT * FROM customers WHERE rich) x", "count(*)"},
@@ -137,6 +140,8 @@ func deviationByRoot(t *testing.T, d *pgx.Conn, call, from, part string, told, t
 	// Rows lead to the root's by their customer, items by their order's.
 	key := "customer"
 	switch {
+	case strings.Contains(from, "FULL JOIN orders"), strings.Contains(from, "RIGHT JOIN orders"):
+		key = "o.customer"
 	case strings.Contains(from, "customers c"), strings.Contains(from, "orders o ON"):
 		key = "c.id"
 	case strings.HasPrefix(from, "items"):
@@ -150,7 +155,10 @@ func deviationByRoot(t *testing.T, d *pgx.Conn, call, from, part string, told, t
 		n, sum = strings.Replace(call, "avg", "count", 1), strings.Replace(call, "avg", "sum", 1)
 	}
 	where := ""
-	if strings.Contains(from, "towns t LEFT") {
+	switch {
+	case strings.Contains(from, "RIGHT JOIN orders"):
+		where = " WHERE o.id IS NOT NULL"
+	case strings.Contains(from, "towns t LEFT"):
 		where = " WHERE c.id IS NOT NULL"
 	}
 	y := fmt.Sprintf("SELECT %s AS k, (%s)::float8 AS n, coalesce(%s, 0)::float8 AS s FROM %s%s GROUP BY 1",

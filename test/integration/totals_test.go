@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 // Groups that are all rows add up to the number of rows, which is public: through psql, by every key, with every
@@ -11,6 +13,7 @@ import (
 // of a few in a hundred for each of fifteen sums. Groups that a condition or the key's domain leaves out are no part of
 // all rows, and are not taken for them.
 func TestGroupsAddUpToRows(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{policy: []string{"education: reference", "education: reference\n      race: reference",
 		"budget: {epsilon: 20, delta: 0.01", "budget: {epsilon: 2000, delta: 0.9"}})
 	var script strings.Builder

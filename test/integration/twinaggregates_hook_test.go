@@ -5,6 +5,9 @@ package integration
 import (
 	"fmt"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"fugu/internal/hook"
 	"fugu/test/patient"
@@ -84,6 +87,58 @@ func TestTwinSingleRowsHook(t *testing.T) {
 				list, err := values(t, c, fmt.Sprintf(sql, id))
 				if err != nil || (len(list) > 0) != undone {
 					t.Errorf("%s: %q, %v", sql, list, err)
+				}
+			}
+		})
+	}
+}
+
+// One user's aggregates of a twin whose rows are not listed cost nothing, and have half of the reader's connections at
+// a time, so that others' are answered beside them; without the defence they have all of them. A lock keeps them there.
+func TestTwinAggregatesShareTheReader(t *testing.T) {
+	patient.Test(t)
+	const all = 8
+	for _, undone := range []bool{false, true} {
+		t.Run(fmt.Sprintf("defence off %t", undone), func(t *testing.T) {
+			hook.OpenPlaces = undone
+			t.Cleanup(func() { hook.OpenPlaces = false })
+			through, direct := serveClinic(t)
+			d := overTwins(t, direct)
+			told, asked := make(chan error), []*pgx.Conn{}
+			for range all + 2 {
+				c := connect(t, through)
+				if _, err := c.Prepare(t.Context(), "counted", "SELECT count(*) FROM patients"); err != nil {
+					t.Fatal(err)
+				}
+				asked = append(asked, c)
+			}
+
+			does(t, d, "BEGIN")
+			does(t, d, "LOCK TABLE patients IN ACCESS EXCLUSIVE MODE")
+			for _, c := range asked {
+				go func() { told <- c.QueryRow(t.Context(), "counted").Scan(new(int64)) }()
+			}
+			reading := func() (n int) {
+				err := d.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = "+
+					"'patients'::regclass").Scan(&n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return n
+			}
+			want := all / 2
+			if undone {
+				want = all
+			}
+			eventually(t, func() bool { return reading() >= want }, "so many read")
+			time.Sleep(200 * time.Millisecond) // in which more of them could come
+			if n := reading(); n != want {
+				t.Errorf("%d of one user's statements read at a time, not %d", n, want)
+			}
+			does(t, d, "ROLLBACK")
+			for range asked {
+				if err := <-told; err != nil {
+					t.Error(err)
 				}
 			}
 		})

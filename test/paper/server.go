@@ -50,7 +50,7 @@ func serve(ctx context.Context, cluster *pgcluster.Cluster, text string) (_ *ser
 	}
 	engine, err := serving.Open(ctx, serving.Options{Guest: cluster.DSN("fugu_guest", "adult"),
 		Reader: cluster.DSN("fugu_reader", "adult"), Policies: policies, Ledger: filepath.Join(dir, "fugu.db"),
-		Wrap: func(l ledger.Ledger) ledger.Ledger { return forgetful.Ledger{Ledger: l} }})
+		Wrap: func(l ledger.Ledger) ledger.Ledger { return forgetful.New(l) }})
 	if err != nil {
 		return nil, err
 	}

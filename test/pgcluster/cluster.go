@@ -155,7 +155,7 @@ const patience = 5 * time.Minute
 
 // recalcitrant is how long children may take that do not heed an immediate shutdown, after 5 s of which PostgreSQL
 // kills them.
-const recalcitrant = 15 * time.Second
+const recalcitrant = 30 * time.Second
 
 // Port is the server's TCP port on 127.0.0.1.
 func (c *Cluster) Port() int { return c.port.number }

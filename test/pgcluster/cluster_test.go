@@ -161,11 +161,10 @@ func TestOrphan(t *testing.T) {
 	if scanErr != nil {
 		t.Fatalf("%q: %v", line, scanErr)
 	}
-	for range 600 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if _, err = os.Stat(dir); os.IsNotExist(err) {
 			break
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	if !os.IsNotExist(err) {
 		t.Errorf("%s is still there: %v", dir, err)

@@ -36,6 +36,7 @@ type Options struct {
 type Exporter struct {
 	provider *sdk.TracerProvider
 	tracer   api.Tracer
+	patience time.Duration // patience, but for tests
 }
 
 // Open starts to send. It does not reach for the collector: one that is not there is in the log, and costs no more than
@@ -56,15 +57,15 @@ func Open(ctx context.Context, o Options) (*Exporter, error) {
 		attribute.String("service.version", o.Version))
 	p := sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about),
 		sdk.WithSampler(sdk.ParentBased(sdk.TraceIDRatioBased(o.Sample))))
-	return &Exporter{provider: p, tracer: p.Tracer("fugu")}, nil
+	return &Exporter{provider: p, tracer: p.Tracer("fugu"), patience: patience}, nil
 }
 
 // patience is how long the collector may take for what is left when the program ends.
 const patience = 3 * time.Second
 
-// Close sends what is left, and waits for it as long as patience says, also where ctx has ended.
+// Close sends what is left, and waits for it as long as its patience lasts, also where ctx has ended.
 func (e *Exporter) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience)
 	defer cancel()
 	return e.provider.Shutdown(ctx)
 }

@@ -28,6 +28,7 @@ func open(t *testing.T, endpoint string, sample float64, log *slog.Logger) *Expo
 	if err != nil {
 		t.Fatal(err)
 	}
+	e.patience = 2 * time.Minute // on a busy machine
 	return e
 }
 

@@ -108,7 +108,7 @@ func runAll(ctx context.Context, out io.Writer, twins bool, wanted func(client) 
 
 // run runs a client's session. The output is what it writes to either stream.
 func (c client) run(ctx context.Context, what string, side sides.Side) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
 	cmd := sides.Command(ctx, c.command[0], append(slices.Clone(c.command[1:]), what)...)
 	cmd.Dir = sessions()

@@ -32,7 +32,7 @@ type Side struct {
 func (s Side) Environment() []string {
 	return []string{"PGHOST=" + s.Host, "PGPORT=" + s.Port, "PGUSER=" + s.User, "PGDATABASE=" + s.Database,
 		"PGPASSWORD=" + s.Password, "PGSSLMODE=disable",
-		"PGCONNECT_TIMEOUT=20", "PSQLRC=/dev/null", "PAGER="}
+		"PGCONNECT_TIMEOUT=120", "PSQLRC=/dev/null", "PAGER="}
 }
 
 // DSN is the side as a URL, in the clear.

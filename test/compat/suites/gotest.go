@@ -27,7 +27,7 @@ type module struct {
 
 // testArguments are those of the test program for a part's tests, or only for some of them.
 func testArguments(p part, only []string) []string {
-	args := []string{"-test.v=test2json", "-test.paniconexit0", "-test.timeout=10m"}
+	args := []string{"-test.v=test2json", "-test.paniconexit0", "-test.timeout=20m"}
 	if p.skip != nil {
 		args = append(args, "-test.skip=^("+strings.Join(p.skip, "|")+")$")
 	}

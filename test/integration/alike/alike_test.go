@@ -18,12 +18,12 @@ import (
 // most is how much the noise of two spellings may differ.
 const most = 2.5
 
-// drawn is how many pairs of each kind are drawn: FUGU_PAIRS, or 5. The seeds are fixed, and more pairs are the same
+// drawn is how many pairs of each kind are drawn: FUGU_PAIRS, or 3. The seeds are fixed, and more pairs are the same
 // and others.
 func drawn(t *testing.T) int {
 	text := os.Getenv("FUGU_PAIRS")
 	if text == "" {
-		return 5
+		return 3
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {

@@ -137,7 +137,7 @@ func dial(t testing.TB, f *fugu) peer {
 func dialAs(t testing.TB, f *fugu, user string) peer {
 	t.Helper()
 	p := peer{pgcluster.Dial(t, f.dsn(user))}
-	_ = p.Conn.SetDeadline(time.Now().Add(30 * time.Second))
+	_ = p.Conn.SetDeadline(time.Now().Add(hang))
 	return p
 }
 

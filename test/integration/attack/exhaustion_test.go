@@ -41,6 +41,8 @@ func rushing(t *testing.T) (out rush) {
 	number(t, other, scanned) // so that it is stored, and nothing of it waits for the database
 	// What is no longer used is collected soon, so that the heap is what is used.
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	// What is in a pool is not free before it was not used from one collection to the next.
+	runtime.GC()
 	runtime.GC()
 	before := heap()
 	ctx, stop := context.WithCancel(t.Context())
@@ -85,13 +87,21 @@ func rushing(t *testing.T) (out rush) {
 // Eight explanations of a large statement at once: only so many are looked for as leave room for others, of whom
 // statements are answered meanwhile; the rest are told so, and cost neither memory nor time.
 func TestManySearches(t *testing.T) {
+	// A search of 3000 values takes some 6 MB, 2 KB for each. One user has two, of which both run where there are
+	// places.
+	most := uint64(min(2, max(1, runtime.GOMAXPROCS(0)/2))) * 3000 << 12
 	var with, without rush
 	t.Run("defence off", func(t *testing.T) {
 		off(t, &hook.OpenSearches)
-		without = rushing(t)
-		t.Logf("%+v", without)
-		if without.explained != 8 {
-			t.Errorf("%d of eight were explained: it is no test of the defence", without.explained)
+		for range 5 { // on a busy machine they may come one after the other
+			without = rushing(t)
+			t.Logf("%+v", without)
+			if without.explained != 8 {
+				t.Errorf("%d of eight were explained: it is no test of the defence", without.explained)
+			}
+			if without.peak > most {
+				break
+			}
 		}
 	})
 	t.Run("defence on", func(t *testing.T) {
@@ -106,9 +116,6 @@ func TestManySearches(t *testing.T) {
 			t.Error("nobody else was answered meanwhile")
 		}
 	})
-	// A search of 3000 values takes some 6 MB, 2 KB for each. One user has two, of which both run where there are
-	// places.
-	most := uint64(min(2, max(1, runtime.GOMAXPROCS(0)/2))) * 3000 << 12
 	if with.peak > most {
 		t.Errorf("eight at once took %d bytes, more than %d", with.peak, most)
 	}

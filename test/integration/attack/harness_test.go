@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/explain"
+	"fugu/internal/hook"
 	"fugu/ledger"
 	"fugu/ledger/audit"
 	"fugu/pipeline"
@@ -32,7 +33,13 @@ import (
 	"fugu/wire"
 )
 
-func TestMain(m *testing.M) { pgcluster.Main(m) }
+func TestMain(m *testing.M) {
+	hook.LongSearches = true // what searches find is looked at, on a busy machine as well
+	pgcluster.Main(m)
+}
+
+// hang is far beyond what anything takes that is waited for here: whatever takes so long hangs.
+const hang = 5 * time.Minute
 
 // options change how a Fugu is put together.
 type options struct {
@@ -62,7 +69,7 @@ func serve(t testing.TB, w world, o options) *fugu {
 	}
 	f := &fugu{world: w, role: o.guest, log: &logs{}, ledger: &renewable{t: t, dir: memory(t), wrap: o.wrapLedger}}
 	var err error
-	if f.reader, err = upstream.OpenReader(c.DSN("fugu_reader", w.database), time.Minute); err != nil {
+	if f.reader, err = upstream.OpenReader(c.DSN("fugu_reader", w.database), 2*hang); err != nil {
 		t.Fatal(err)
 	}
 	f.guest = config(t, c.DSN(o.guest, w.database))
@@ -321,8 +328,8 @@ func (r *renewable) Find(ctx context.Context, k ledger.Key, scopes ...string) (l
 	return r.ledger().Find(ctx, k, scopes...)
 }
 
-func (r *renewable) Claim(ctx context.Context, k ledger.Key) (release func(), err error) {
-	return r.ledger().Claim(ctx, k)
+func (r *renewable) Claim(ctx context.Context, k ledger.Key, id int64) (release func(), err error) {
+	return r.ledger().Claim(ctx, k, id)
 }
 
 func (r *renewable) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {

@@ -13,28 +13,35 @@ import (
 	"fugu/internal/hook"
 )
 
-// crowding are statements, without and with ordinary tables, which have a connection of the reader's from their
-// beginning.
-var crowding = map[string]string{
-	"alone":          "SELECT count(*) FROM customer WHERE income = 'high' AND id > %d",
-	"beside a table": "SELECT count(*) FROM customer JOIN plain USING (region) WHERE income = 'high' AND id > %d",
+// crowding are statements that have a connection of the reader's for long, and the table whose rows they read then.
+var crowding = map[string]struct{ sql, table string }{
+	"alone": {"SELECT count(*) FROM customer WHERE income = 'high' AND id > %d", "customer"},
+	"beside a table": {"SELECT count(*) FROM customer JOIN plain USING (region) WHERE income = 'high' AND id > %d",
+		"customer"},
+	"explained": {"EXPLAIN (PRIVACY) SELECT count(*) FROM customer WHERE income = 'high' AND id > %d",
+		"customer_reference"},
 }
 
-// One analyst pays for as many statements as the reader has connections, each of which has one until its point of the
-// grid; here a lock keeps them from the rows, so that they have it for as long as is wanted. Nobody else is answered
-// meanwhile. With the defence there is room for others.
+// Analysts have as many statements answered, or explained for nothing, as the reader has connections, each of which has
+// one until its point of the grid; here a lock keeps them from the rows, so that they have it for as long as is wanted.
+// Nobody else is answered meanwhile. With the defence there is room for others, beside two of them as well.
 func TestOneUsersStatements(t *testing.T) {
-	for name, sql := range crowding {
+	for name, c := range crowding {
 		t.Run(name, func(t *testing.T) {
 			t.Run("defence off", func(t *testing.T) {
 				off(t, &hook.OpenPlaces)
-				if crowd(t, sql, connections, time.Second) {
+				if crowd(t, c.sql, c.table, time.Second, has{"alice", connections}) {
 					t.Error("another's statement comes to reading: it is no test of the defence")
 				}
 			})
-			t.Run("defence on", func(t *testing.T) {
-				if !crowd(t, sql, connections/2, 30*time.Second) {
+			t.Run("one user", func(t *testing.T) {
+				if !crowd(t, c.sql, c.table, hang, has{"alice", 4}) {
 					t.Error("no other's statement comes to reading")
+				}
+			})
+			t.Run("two users", func(t *testing.T) {
+				if !crowd(t, c.sql, c.table, hang, has{"alice", 4}, has{"carol", 2}) {
+					t.Error("no third user's statement comes to reading")
 				}
 			})
 		})
@@ -44,31 +51,40 @@ func TestOneUsersStatements(t *testing.T) {
 // connections are the reader's.
 const connections = 8
 
-// crowd has alice ask, of whose statements so many come to reading, and then bob, and reports whether his does within a
+// has is how many of a user's statements come to reading, if the users before are reading.
+type has struct {
+	user  string
+	begun int
+}
+
+// crowd has users ask one after the other, and then bob, and reports whether his statement comes to reading within a
 // while. All are answered in the end.
-func crowd(t *testing.T, sql string, begun int, while time.Duration) (another bool) {
+func crowd(t *testing.T, sql, table string, while time.Duration, users ...has) (another bool) {
 	t.Helper()
 	f := serve(t, worlds[0], options{policy: []string{"budget: {epsilon: 1,", "budget: {epsilon: 100,"}})
 	root, locker := f.as(t, "postgres"), f.as(t, "postgres")
 	var peers []peer
-	for i := range connections + 1 {
-		user := "alice"
-		if i == connections {
-			user = "bob"
+	for _, u := range users {
+		for range connections {
+			peers = append(peers, planned(t, f, u.user, fmt.Sprintf(sql, -1-len(peers))))
 		}
-		p := prepared(t, f, user, fmt.Sprintf(sql, -1-i))
-		defer p.Conn.Close()
-		peers = append(peers, p)
 	}
+	last := planned(t, f, "bob", fmt.Sprintf(sql, -1-len(peers)))
 
 	run(t, locker, "BEGIN")
-	run(t, locker, "LOCK TABLE customer IN ACCESS EXCLUSIVE MODE")
-	for i, p := range peers {
-		if i == connections && waitFor(t, root, reading(begun)) == 0 {
-			t.Fatal("alice's do not come to reading")
+	run(t, locker, "LOCK TABLE "+table+" IN ACCESS EXCLUSIVE MODE")
+	bind := func(p peer) { p.Send(t, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{}) }
+	begun := 0
+	for i, u := range users {
+		for _, p := range peers[i*connections : (i+1)*connections] {
+			bind(p)
 		}
-		p.Send(t, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{})
+		begun += u.begun
+		if waitFor(t, root, reading(begun)) == 0 {
+			t.Fatalf("%s's do not come to reading", u.user)
+		}
 	}
+	bind(last)
 	for end := time.Now().Add(while); !another && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		n, err := value(t, root, reading(begun+1))
 		if err != nil {
@@ -78,12 +94,27 @@ func crowd(t *testing.T, sql string, begun int, while time.Duration) (another bo
 	}
 
 	run(t, locker, "ROLLBACK")
-	for i, p := range peers {
+	for i, p := range append(peers, last) {
 		if told := p.untilReady(t); !strings.Contains(told, `"DataRow"`) {
 			t.Errorf("statement %d: %s", i, told)
 		}
 	}
 	return another
+}
+
+// planned is a client with a statement that is planned; what it is calibrated to is known, unless it is explained.
+func planned(t *testing.T, f *fugu, user, sql string) peer {
+	t.Helper()
+	var p peer
+	if strings.HasPrefix(sql, "EXPLAIN") {
+		p = dialAs(t, f, user)
+		p.Send(t, &pgproto3.Parse{Query: sql}, &pgproto3.Sync{})
+		p.untilReady(t)
+	} else {
+		p = prepared(t, f, user, sql)
+	}
+	t.Cleanup(func() { _ = p.Conn.Close() })
+	return p
 }
 
 // reading is 1 if exactly so many of the reader's sessions wait for the lock.

@@ -92,7 +92,7 @@ func (p peer) cancel(t testing.TB) {
 	if _, err := c.Write(request); err != nil {
 		t.Fatal(err)
 	}
-	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(hang))
 	_, _ = c.Read(make([]byte, 1))
 }
 

@@ -23,12 +23,7 @@ func TestIndexCounters(t *testing.T) {
 		root := w.as(t, "postgres")
 		run(t, root, "SELECT pg_stat_reset()")
 		number(t, f.connect(t, ""), scanned)
-		f.reader.Close() // its sessions report what they counted when they end, if not before
-		seen := waitFor(t, root, "SELECT (seq_scan + idx_scan)::float8 FROM pg_stat_user_tables "+
-			"WHERE relname = 'customer'")
-		if seen == 0 {
-			t.Fatal("the scan was not counted")
-		}
+		f.counted(t, root, "seq_scan + idx_scan")
 		n, _ := number(t, w.as(t, "fugu_guest"), "SELECT idx_tup_read + idx_tup_fetch FROM pg_stat_user_indexes "+
 			"WHERE indexrelname = 'customer_income'")
 		return n
@@ -71,10 +66,7 @@ func TestCountersOfOrdinaryTables(t *testing.T) {
 		run(t, root, "ANALYZE customer, plain")
 		run(t, root, "SELECT pg_stat_reset()")
 		number(t, f.connect(t, ""), looped)
-		f.reader.Close() // its sessions report what they counted when they end, if not before
-		if waitFor(t, root, "SELECT seq_scan::float8 FROM pg_stat_user_tables WHERE relname = 'customer'") == 0 {
-			t.Fatal("the scan was not counted")
-		}
+		f.counted(t, root, "seq_scan")
 		c := f.connect(t, "bob")
 		for _, sql := range readCounts {
 			x, err := value(t, c, sql)
@@ -101,10 +93,24 @@ func TestCountersOfOrdinaryTables(t *testing.T) {
 	})
 }
 
-// waitFor asks until the number is above 0, for at most ten seconds.
+// counted ends the reader, whose sessions report what they counted before they are gone from pg_stat_activity, relation
+// by relation. Then PostgreSQL has counted the scans of customers, and whatever else they read.
+func (f *fugu) counted(t *testing.T, root *pgx.Conn, scans string) {
+	t.Helper()
+	f.reader.Close()
+	if waitFor(t, root, "SELECT (count(*) = 0)::int::float8 FROM pg_stat_activity WHERE usename = 'fugu_reader' "+
+		"AND datname = current_database()") == 0 {
+		t.Fatal("the reader's sessions do not end")
+	}
+	if waitFor(t, root, "SELECT ("+scans+")::float8 FROM pg_stat_user_tables WHERE relname = 'customer'") == 0 {
+		t.Fatal("the scan was not counted")
+	}
+}
+
+// waitFor asks until the number is above 0, or it hangs.
 func waitFor(t *testing.T, c *pgx.Conn, sql string) float64 {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(hang); ; time.Sleep(20 * time.Millisecond) {
 		x, err := value(t, c, sql)
 		if err != nil {
 			t.Fatal(err)

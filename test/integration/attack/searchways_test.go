@@ -108,7 +108,7 @@ func (r rushed) play(t *testing.T, w world) {
 
 		// Who is refused is told at once; the others stand at the lock, or wait for a place.
 		begun := 0
-		for over := time.Now().Add(30 * time.Second); over.After(time.Now()); time.Sleep(10 * time.Millisecond) {
+		for over := time.Now().Add(hang); over.After(time.Now()); time.Sleep(10 * time.Millisecond) {
 			if begun = waiting(t, watch, since); begun == r.begun && len(errs) == r.refused {
 				break
 			}
@@ -138,18 +138,11 @@ func (r rushed) end(t *testing.T, name string, conns []*pgx.Conn, watch *pgx.Con
 	}
 	// What was cancelled waits on for the lock, until somebody ends it.
 	// A cancel that comes before what it is to end ends nothing: that stands at the lock a little later, and would be
-	// counted for the next way. So this one is over when nothing has been active for a while.
-	const ended = `SELECT count(pg_terminate_backend(pid))::float8 FROM pg_stat_activity
-		WHERE usename = 'fugu_reader' AND datname = current_database() AND state = 'active'`
-	for quiet := 0; quiet < 10; quiet++ {
-		n, err := value(t, watch, ended)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n > 0 {
-			quiet = 0
-		}
-		time.Sleep(20 * time.Millisecond)
+	// counted for the next way. So all the sessions that there are end, also those that seem to be idle.
+	const ended = `SELECT (count(pg_terminate_backend(pid)) = 0)::int::float8 FROM pg_stat_activity
+		WHERE usename = 'fugu_reader' AND datname = current_database()`
+	if waitFor(t, watch, ended) == 0 {
+		t.Fatalf("%s: the reader's sessions do not end", name)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -64,11 +63,7 @@ func start(t testing.TB) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-
-	// A test's clients are idle for as long as its longest statement takes another of them.
-	config := serving.Config(slog.New(slog.DiscardHandler))
-	config.IdleTimeout = 10 * time.Minute
-	address, stop, err := serving.Listen(t.Context(), config, f.engine)
+	address, stop, err := serving.Listen(t.Context(), serving.Config(slog.New(slog.DiscardHandler)), f.engine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,5 +95,5 @@ func environment(dsn string) ([]string, error) {
 	}
 	return append(keep, "PGHOST="+c.Host, "PGPORT="+strconv.Itoa(int(c.Port)), "PGUSER="+c.User, "PGDATABASE="+
 		c.Database, "PGSSLMODE=disable",
-		"PGCONNECT_TIMEOUT=20", "PSQLRC=/dev/null", "PAGER="), nil
+		"PGCONNECT_TIMEOUT=120", "PSQLRC=/dev/null", "PAGER="), nil
 }

@@ -103,7 +103,7 @@ func introduces(line string) bool {
 
 // psql runs a script and adds to out the lines that it writes for each unit.
 func (f *fixture) psql(ctx context.Context, dsn, script string, out map[string][][]*string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, f.cluster.Tool("psql"), "-X", "-A", "-P", "pager=off", "-v", "VERBOSITY=verbose")
 	var err error

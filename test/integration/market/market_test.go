@@ -30,17 +30,30 @@ var (
 	builds = flag.Int("builds", 1, "build the twin and ask all statements so many `times`, each time from nothing")
 )
 
-// near is the median relative error up to which a statement counts as answered well, and enough how many have to be.
-const near, enough = .05, 25
+// near is the median relative error up to which a statement counts as answered well.
+const near = .05
+
+// enough is how many statements have to be near, beside so much noise on the secret. Two never are (28 and 29 of the
+// README), three need not be (4, 21 and 30), nor one more (5) where the noise is beyond 1.5 times its scale.
+func enough(noise float64) int {
+	if math.Abs(noise) > 1.5*within {
+		return 24
+	}
+	return 25
+}
 
 // TestAnalyst builds the twin with the command, serves it, and asks the thirty statements through Fugu and of the true
-// tables. At least 25 are within 5% in the median of their cells.
+// tables. As many as enough says are within 5% in the median of their cells.
 //
 // The data are always the same; what the build draws is not. Statements about the supplier whose share is secret are
 // off by the noise, and so is, by less, what goes with suppliers: of a twin with much noise fewer statements are
 // near. Noise of more than twice its scale comes once in seven builds (e^-2). Such a build is set aside for the next:
 // that seven of seven are is a false alarm of e^-14, 8e-7. The README of the example has what was measured with
 // -builds 10, none set aside.
+//
+// Of the statements that have to be near none was off by more than 3.8% in fifteen builds. That one is by more than 5%
+// where all that need not be near are as well comes less than once in a thousand builds; then another build decides: a
+// false alarm below 1e-6.
 func TestAnalyst(t *testing.T) {
 	patient.Test(t)
 	m := load(t)
@@ -54,12 +67,19 @@ func TestAnalyst(t *testing.T) {
 	}
 	truth := m.ask(t, m.cluster.DSN("postgres", database), questions)
 
-	m.twins(t, func(twin *served, noise float64) {
-		good := report(t, questions, truth, m.ask(t, twin.dsn("alice"), questions), noise)
-		if *builds == 1 && good < enough {
-			t.Errorf("%d of %d statements are within %.0f%%, want %d", good, len(questions), 100*near, enough)
+	for try := range 2 {
+		missing := 0
+		m.twins(t, func(twin *served, noise float64) {
+			missing = enough(noise) - report(t, questions, truth, m.ask(t, twin.dsn("alice"), questions), noise)
+		})
+		if *builds > 1 || missing <= 0 {
+			break
 		}
-	})
+		if try > 0 {
+			t.Errorf("%d statements fewer are within %.0f%% than have to be", missing, 100*near)
+		}
+		kept.config = ""
+	}
 }
 
 // twins has a test ask so many twins as -builds says, of which one is kept for the next test that asks one.

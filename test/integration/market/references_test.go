@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/test/nightly"
 	"fugu/test/patient"
 )
 
@@ -38,7 +39,7 @@ var compared = []struct{ name, sql string }{
 }
 
 // TestReferences compares the table of docs/choosing.md with the noise that fugu preview states for each
-// reference. It depends on no chance: noise goes by policy, reference and statement.
+// reference. It depends on no chance: noise goes by policy, reference and statement. By day one row is compared.
 func TestReferences(t *testing.T) {
 	patient.Test(t)
 	m := load(t)
@@ -48,7 +49,11 @@ func TestReferences(t *testing.T) {
 		table += " " + s.name + " |"
 	}
 	table += "\n" + strings.Repeat("|---", len(compared)+1) + "|\n"
-	for i, r := range references {
+	rows := nightly.Or(len(references), 1)
+	if *update {
+		rows = len(references)
+	}
+	for i, r := range references[:rows] {
 		config := m.refer(t, fmt.Sprintf("reference_%d", i), r.orders)
 		table += "| " + r.name + " |"
 		for _, s := range compared {
@@ -56,7 +61,7 @@ func TestReferences(t *testing.T) {
 		}
 		table += "\n"
 	}
-	compare(t, table)
+	compare(t, table, rows == len(references))
 }
 
 // TestMonthsWithoutReference shows what docs/choosing.md warns of: of months that a reference does not have it cannot
@@ -130,8 +135,8 @@ func (m *market) preview(t *testing.T, config, sql string) noiseOf {
 	return plans[0].Noise[0]
 }
 
-// compare holds the table between its marks in the page to what was measured.
-func compare(t *testing.T, table string) {
+// compare holds the table between its marks in the page, or the beginning of it, to what was measured.
+func compare(t *testing.T, table string, whole bool) {
 	t.Helper()
 	text, err := os.ReadFile(choosing)
 	if err != nil {
@@ -148,7 +153,7 @@ func compare(t *testing.T, table string) {
 		if err := os.WriteFile(choosing, []byte(before+begin+table+end+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if shown != table {
+	} else if !strings.HasPrefix(shown, table) || whole && shown != table {
 		t.Errorf("docs/choosing.md says\n%sand it is\n%srun it with -update", shown, table)
 	}
 }
