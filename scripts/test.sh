@@ -49,9 +49,10 @@ formatted() {
 export GOGC=${GOGC-400}
 
 # Nobody debugs what is made here: C is compiled with a third of the work, which tests do not feel, they are linked with
-# half of theirs, and the compiler writes nothing for debuggers, a fourteenth of its work. What comes from elsewhere is compiled without
-# inlining, but for the mathematics: that is a fifth of the work. The compiler and the linker end before their garbage
-# is worth collecting, which is an eighth. With -trimpath another clone on this machine has the same objects.
+# half of theirs, and the compiler writes nothing for debuggers, a fourteenth of its work. What comes from elsewhere is
+# compiled without inlining, but for the mathematics: that is a fifth of the work. The compiler and the linker end before
+# their garbage is worth collecting, which is an eighth. With -trimpath another clone on this machine has the same
+# objects.
 export CGO_CFLAGS=${CGO_CFLAGS--O0 -g0}
 leanly=('-ldflags=-s -w')
 elsewhere=(github.com go.opentelemetry.io golang.org google.golang.org codeberg.org git.sr.ht honnef.co)

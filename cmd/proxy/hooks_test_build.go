@@ -104,15 +104,28 @@ func (l *late) Find(ctx context.Context, key ledger.Key, scopes ...string) (ledg
 	}
 
 	l.owed = waiting
-	return l.Ledger.Find(ctx, key, scopes...)
+	a, ok, err := l.Ledger.Find(ctx, key, scopes...)
+	for _, c := range waiting {
+		if c.Key == key && !ok && err == nil {
+			a = pendingOf(c)
+		}
+	}
+	return a, ok, err
 }
 
 func (l *late) Charge(_ context.Context, c ledger.Charge) (ledger.Answer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.owed = append(l.owed, c)
+	a := pendingOf(c)
+	a.Fresh = true
+	return a, nil
+}
+
+// pendingOf is what the ledger would have of a charge that is owed.
+func pendingOf(c ledger.Charge) ledger.Answer {
 	return ledger.Answer{Bytes: c.Answer, Losses: c.Losses, Mechanism: c.Mechanism, Assumption: c.Assumption,
-		Requested: c.Requested, Fresh: true, Pending: true}, nil
+		Requested: c.Requested, Pending: true}
 }
 
 func (l *late) Give(_ context.Context, o ledger.Outcome) (ledger.Answer, error) {
