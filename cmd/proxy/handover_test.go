@@ -102,15 +102,15 @@ func (l *load) end(t *testing.T) {
 	}
 }
 
-// Fifty reloads under load, and twenty by day, cost nobody a statement, whether it was prepared before, or is read and
-// answered as one comes.
+// Fifty reloads under load cost nobody a statement, whether it was prepared before, or is read and answered as one
+// comes.
 func TestReloadsUnderLoad(t *testing.T) {
 	c, err := startChild(t, setting(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := burden(t, "postgres://alice@"+c.address+"/adult")
-	for range nightly.Or(50, 20) {
+	for range 50 {
 		if !c.reload(t) {
 			t.Fatal("a reload failed")
 		}
@@ -141,9 +141,8 @@ func (c *child) succeed(t *testing.T, pid int) int {
 	return next
 }
 
-// Five restarts under load, and two by day, cost nobody a statement. Sessions of the proxies before go on, and what
-// they and the next one are asked at the same moment is charged once: both write to one ledger, a file or one in
-// PostgreSQL.
+// Five restarts under load cost nobody a statement. Sessions of the proxies before go on, and what they and the next
+// one are asked at the same moment is charged once: both write to one ledger, a file or one in PostgreSQL.
 func TestRestartsUnderLoad(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) { restart(t, "sqlite:fugu.db") })
 	t.Run("PostgreSQL", func(t *testing.T) {
@@ -161,7 +160,8 @@ func TestRestartsUnderLoad(t *testing.T) {
 func restart(t *testing.T, ledger string) {
 	c, path := administeredOn(t, ledger)
 	l := burden(t, "postgres://alice@"+c.address+"/adult")
-	pid, restarts := c.Process.Pid, nightly.Or(5, 2)
+	const restarts = 5
+	pid := c.Process.Pid
 	for i := range restarts {
 		old := c.connect(t)
 		l.more(t, 20)

@@ -93,7 +93,7 @@ func TestTwinSingleRowsHook(t *testing.T) {
 	}
 }
 
-// One user's aggregates of a twin whose rows are not listed cost nothing, and have half of the reader's connections at
+// One user's aggregates of a twin whose rows are not listed cost nothing, and have four of the reader's connections at
 // a time, so that others' are answered beside them; without the defence they have all of them. A lock keeps them there.
 func TestTwinAggregatesShareTheReader(t *testing.T) {
 	patient.Test(t)
