@@ -66,7 +66,9 @@ func newPeriod(number int64, why string) Entry {
 	return Entry{At: at, Event: NewPeriod, Dataset: "adult", Period: number, Reason: why}
 }
 
-func newEpoch(number int64) Entry { return Entry{At: at, Event: NewEpoch, Dataset: "adult", Epoch: number} }
+func newEpoch(number int64) Entry {
+	return Entry{At: at, Event: NewEpoch, Dataset: "adult", Epoch: number}
+}
 
 func reset(period int64) Entry {
 	return Entry{At: at, Event: Reset, Dataset: "adult", Period: period, User: "carol", Reason: "published"}
