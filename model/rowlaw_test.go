@@ -208,7 +208,8 @@ func TestLawOfRows(t *testing.T) {
 				continue
 			}
 
-			// Of 500 rows 51 to 300 are of the class, and 100 more or less. An average adds a 500th of a row's distance.
+			// Of 500 rows 51 to 300 are of the class, and 100 more or less. An average adds a 500th of a row's
+			// distance.
 			each := 1.
 			if s.labels[k] == "avg(y)" {
 				each = 1. / 500
