@@ -69,6 +69,7 @@ func (ns *names) unqualified(name string) (e Expr, twice bool) {
 
 // nearest is the column that a reference means which nobody knows, with the name of its relation; empty: none is near.
 func (ns *names) nearest(name string, qualifier []string) string {
+	// A name means the innermost relation that has it, as everywhere in SQL.
 	of := map[string]string{}
 	var known []string
 	for ; ns != nil; ns = ns.outer {
@@ -84,6 +85,7 @@ func (ns *names) nearest(name string, qualifier []string) string {
 			}
 		}
 	}
+
 	meant := nearest.Of(name, known)
 	switch {
 	case meant == "":

@@ -145,6 +145,8 @@ func (r *fromReader) tied(twins []member) error {
 				"columns of %s have other names in its FROM", m.table)
 		}
 	}
+
+	// From the first twin the joins must lead to each other one, by way of any that were reached before.
 	known := []member{twins[0]}
 	rest := slices.Clone(twins[1:])
 	for len(rest) > 0 {

@@ -33,6 +33,7 @@ func (r *fromReader) read(n *pg.Node, missing bool) error {
 
 // name takes in a relation by its name.
 func (r *fromReader) name(rv *pg.RangeVar, missing bool) error {
+	// A WITH query hides the table of the same name, and may be read in several places, each with rows of its own.
 	if q := r.with.find(rv); q != nil {
 		hint := hintInPlace
 		if q.sel == nil || folds(q.sel) {
@@ -40,6 +41,7 @@ func (r *fromReader) name(rv *pg.RangeVar, missing bool) error {
 		}
 		return r.refusal(hint, "its FROM reads the WITH query %s", rv.Relname)
 	}
+
 	m := member{alias: rv.GetAlias().GetAliasname(), missing: missing, renamed: len(rv.GetAlias().GetColnames()) > 0}
 	if m.alias == "" {
 		m.alias = rv.Relname
@@ -75,6 +77,8 @@ func (r *fromReader) join(j *pg.JoinExpr, missing bool) error {
 	if j.Alias != nil {
 		return r.refusal("Leave the alias of the join out.", "its FROM hides its tables behind the alias of a join")
 	}
+
+	// The side that an outer join does not keep has rows that are missing.
 	left, right := missing, missing
 	switch j.Jointype {
 	case pg.JoinType_JOIN_LEFT:
@@ -84,6 +88,7 @@ func (r *fromReader) join(j *pg.JoinExpr, missing bool) error {
 	case pg.JoinType_JOIN_FULL:
 		left, right = true, true
 	}
+
 	begin := len(r.members)
 	if err := r.read(j.Larg, left); err != nil {
 		return err
@@ -122,6 +127,7 @@ func (r *fromReader) subquery(x *pg.RangeSubselect, missing bool) error {
 		return r.refusal(hintBeside, "its FROM has a subquery that does more than choose rows and "+
 			"columns")
 	}
+
 	inner := &fromReader{analysis: r.analysis, with: r.with, call: r.call}
 	for _, n := range s.FromClause {
 		if err := inner.read(n, false); err != nil {
@@ -131,6 +137,8 @@ func (r *fromReader) subquery(x *pg.RangeSubselect, missing bool) error {
 	if r.noisy = r.noisy || inner.noisy; r.noisy {
 		return nil
 	}
+
+	// What is added to its columns is named by its alias, so that it must have one.
 	if x.Alias == nil {
 		x.Alias = &pg.Alias{Aliasname: fmt.Sprintf("fugu rows %d", len(r.members)+1)}
 	}

@@ -139,16 +139,22 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 	if templates == nil {
 		return nil, nil
 	}
+	out := s.statements(snap, templates)
+	if len(out) == 1 && templates[0].splice != nil && len(s.means) == 0 {
+		s.latest = renaming{snap, sql, paramTypes, out}
+	}
+	return out, nil
+}
+
+// statements makes the session's own of plans that it may share with others.
+func (s *session) statements(snap *Snapshot, templates []template) []wire.Statement {
 	out := make([]wire.Statement, len(templates))
 	for i := range templates {
 		t := &templates[i]
 		s.prepared = s.prepared || t.prepare
 		out[i] = &statement{template: t, session: s, snapshot: snap}
 	}
-	if len(out) == 1 && templates[0].splice != nil && len(s.means) == 0 {
-		s.latest = renaming{snap, sql, paramTypes, out}
-	}
-	return out, nil
+	return out
 }
 
 // planning returns what the plans of the session's texts depend on.

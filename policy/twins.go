@@ -36,22 +36,7 @@ func (t *Table) twin(r *strictyaml.Report, f strictyaml.Fields) {
 	}
 
 	w.drop(g.Get("drop"))
-	if least := g.Get("at_least"); least != nil {
-		w.AtLeast, _ = least.Int(0, maxRows)
-	} else if w.Rows == Aggregate {
-		w.AtLeast = leastRows
-	}
-
-	// A limit that suppresses nothing is a mistake, as is one where all rows are shown.
-	if w.AtLeast < 2 && w.Rows == Aggregate {
-		g.Get("at_least").Bad("write 2 or more, or rows: shown", "%s lets groups of one row be told, which lists rows",
-			g.Get("at_least").Path)
-	}
-	if w.AtLeast > 0 && w.Rows == ShowRows {
-		g.Get("at_least").Bad("write rows: aggregates, or leave it out", "%s suppresses nothing where rows are shown",
-			g.Get("at_least").Path)
-	}
-
+	w.least(g.Get("at_least"))
 	w.KnownRows, _ = g.Get("known_rows").Int(0, maxRows)
 	if unit, ok := valueName(g.Get("unit"), parseColumn); ok {
 		w.Unit = unit
@@ -72,6 +57,25 @@ func (t *Table) twin(r *strictyaml.Report, f strictyaml.Fields) {
 	}
 	w.columns(r, g.Get("columns"))
 	t.Twin = &w
+}
+
+// least reads how many rows of the sample a group must have to be told. One that suppresses nothing is a mistake, as is
+// one where all rows are shown.
+func (w *Twin) least(v *strictyaml.Value) {
+	if v == nil {
+		if w.Rows == Aggregate {
+			w.AtLeast = leastRows
+		}
+		return
+	}
+
+	w.AtLeast, _ = v.Int(0, maxRows)
+	switch {
+	case w.AtLeast < 2 && w.Rows == Aggregate:
+		v.Bad("write 2 or more, or rows: shown", "%s lets groups of one row be told, which lists rows", v.Path)
+	case w.AtLeast > 0 && w.Rows == ShowRows:
+		v.Bad("write rows: aggregates, or leave it out", "%s suppresses nothing where rows are shown", v.Path)
+	}
 }
 
 func (w *Twin) drop(v *strictyaml.Value) {

@@ -20,6 +20,7 @@ func (h *house) checkApart(ctx context.Context, f *findings) error {
 		f.add(finding.Note, f.setting("upstream", "twins"), note, "protected tables are where guests cannot go, so "+
 			"that there is nothing to watch over", "nothing, unless it says what to run")
 	}
+
 	for _, p := range h.policies {
 		f.add(finding.OK, f.under(p, "dataset"), fmt.Sprintf("dataset %s: %s, twins in a database of their own, %s",
 			p.Dataset, numbered(len(p.Tables), "table"), numbered(len(p.Secrets), "secret")), "", "")
@@ -31,6 +32,8 @@ func (h *house) checkApart(ctx context.Context, f *findings) error {
 			}
 		}
 	}
+
+	// Without the keeper nobody here may read the catalog of the protected tables.
 	if h.config.Upstream.Keeper == "" {
 		return h.checkKeeper(ctx, f, nil)
 	}

@@ -137,10 +137,12 @@ func (r *certification) farthest(all bool) error {
 	p := r.sum.pairs
 	last := max(p.Low, p.High-p.Apart)
 	return r.lows(func(b box) error {
+		// The three are the first, the middle and the last of the secret's values.
 		holds := func(low int) bool { return b.low <= low && low <= b.low+r.drop }
 		if !all && !holds(p.Low) && !holds((p.Low+last)/2) && !holds(last) && b.low != r.sum.hard {
 			return nil
 		}
+
 		low, err := r.law(b.low)
 		if err != nil {
 			return err

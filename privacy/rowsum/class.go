@@ -19,6 +19,8 @@ func newClass(rows []float64) (*class, error) {
 	if len(rows) == 0 || len(rows) > most {
 		return nil, errValues
 	}
+
+	// Rows of one value are one point of the law, however many they are.
 	sorted := slices.Sorted(slices.Values(rows))
 	c := &class{logMoment: map[int]float64{}}
 	one := 1 / float64(len(sorted))
@@ -33,6 +35,7 @@ func newClass(rows []float64) (*class, error) {
 		}
 	}
 
+	// The variance in a pass of its own, from differences: sums of squares would lose what tells values apart.
 	for i, v := range c.values {
 		c.mean += c.weights[i] * v
 	}

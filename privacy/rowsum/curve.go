@@ -94,6 +94,7 @@ func (f *frame) logAbs(ones, zeros, k int) float64 { return real(f.exponent(ones
 // part. Of a function f the straight line between two points that are h apart is off by h²/8·max|f”| at most, and
 // between the points |f”| is at most what it is at the nearer one and h/2·max|f”'|.
 func (f *frame) density(ones, zeros int) curve {
+	// Φ and its second derivative side by side, and the sums of sizes that bound what is left out and rounded.
 	period, n := f.grid.period, len(f.buffer)
 	clear(f.buffer)
 	sum, all, third := 0., 0., 0.
@@ -112,6 +113,8 @@ func (f *frame) density(ones, zeros int) curve {
 
 	c := curve{up: make([]float64, n), down: make([]float64, n), tail: f.sum.tail(ones, zeros, f.noise, f.lo,
 		f.lo+period), rest: f.rounding(ones+zeros, sum, all) + f.cutOff()}
+
+	// The band around each point is as wide as the law may bend beside it.
 	bend := make([]float64, n)
 	for i, v := range f.buffer {
 		bend[i] = math.Abs(imag(v)) / (f.sd * f.sd * period)
