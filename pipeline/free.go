@@ -65,6 +65,7 @@ func (s *statement) twinArrays(ctx context.Context, b wire.Binding) (arrays [][]
 	}
 
 	for i, rows := range answers {
+		s.omits(i, rows)
 		for k := range s.plan.Twins[i].Width() {
 			column := make([]planner.Value, len(rows))
 			for j, r := range rows {
@@ -196,8 +197,9 @@ func (s *session) meets(table string) bool {
 // there is something to say.
 func (s *statement) heard(ctx context.Context, ask func(context.Context, string) ([][]string, error),
 	brought []wire.Notice) (heard []wire.Notice, err error) {
-	introduces := s.introduces()
-	if !introduces && len(brought) == 0 {
+	introduces, omitted := s.introduces(), s.session.omitted
+	s.session.omitted = nil
+	if !introduces && len(brought)+len(omitted) == 0 {
 		return nil, nil
 	}
 	wishes, err := askHearing(ctx, ask)
@@ -210,6 +212,9 @@ func (s *statement) heard(ctx context.Context, ask func(context.Context, string)
 		if told := s.introduce(); !wishes.silent {
 			heard = told
 		}
+	}
+	if !wishes.silent {
+		heard = append(heard, omitted...)
 	}
 	return wishes.of(append(heard, brought...)), nil
 }
