@@ -18,6 +18,9 @@ var opening sync.Mutex
 func ensure(path string, create bool) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) && create {
+		if err := orphaned(path); err != nil {
+			return err
+		}
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if err == nil {
 			return f.Close()
@@ -42,6 +45,23 @@ func ensure(path string, create bool) error {
 	}
 	return nil
 }
+
+// orphaned refuses the place of a ledger whose file was moved away or removed without its log, in which charges may be
+// that are nowhere else: SQLite would take the log away for a new file, and a new ledger knows of no charge.
+func orphaned(path string) error {
+	log := path + logEnd
+	switch info, err := os.Stat(log); {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0:
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("it is not there, but %s is, which may hold charges of it: put the ledger's file back, or move "+
+		"both away", log)
+}
+
+// logEnd is how the name of SQLite's write-ahead log ends.
+const logEnd = "-wal"
 
 // LockOf returns the lock that a ledger holds which was opened Exclusive, for a process that takes over: it is the
 // kernel's, and held for as long as any process has it open. nil: there is none.

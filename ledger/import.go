@@ -34,7 +34,8 @@ func Import(ctx context.Context, url string, o Options, r io.Reader) (head audit
 		made = errors.Is(err, os.ErrNotExist)
 	}
 
-	// A file that was made for an import that failed is no ledger, and is taken away.
+	// A file that was made for an import that failed is no ledger, and is taken away; where it did not come to the
+	// import, what is there is another's.
 	l, err := Open(ctx, url, o)
 	if err == nil {
 		err = l.Close()
@@ -42,8 +43,8 @@ func Import(ctx context.Context, url string, o Options, r io.Reader) (head audit
 	switch {
 	case err == nil && !called:
 		err = errors.New("there is a ledger already: an import makes a new one")
-	case err != nil && made:
-		for _, end := range []string{"", "-wal", "-shm", ".lock"} {
+	case err != nil && made && called:
+		for _, end := range []string{"", logEnd, "-shm", ".lock"} {
 			_ = os.Remove(path + end)
 		}
 	}

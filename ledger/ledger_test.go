@@ -298,7 +298,18 @@ var malformed = map[string]func(*Charge){
 	"failure with a certificate": func(c *Charge) {
 		c.Failed, c.Answer, c.Cells, c.Certificates = true, nil, nil, certificate()
 	},
-	"cell upside down": func(c *Charge) { c.Cells = []Cell{{Lower: 1}} },
+	"cell upside down":              func(c *Charge) { c.Cells = []Cell{{Lower: 1}} },
+	"terms that count with nothing": func(c *Charge) { c.Terms = []byte("terms") },
+	"terms of no bytes":             func(c *Charge) { c.Terms, c.After = []byte{}, new(int64) },
+	"terms of a failure": func(c *Charge) {
+		c.Failed, c.Answer, c.Cells, c.Terms, c.After = true, nil, nil, []byte("terms"), new(int64)
+	},
+	"counting with what cannot be": func(c *Charge) {
+		before := int64(-1)
+		c.Terms, c.After = []byte("terms"), &before
+	},
+	"a statement in the place of its fingerprint": func(c *Charge) { c.Statement = "SELECT 38.6" },
+	"a fingerprint that is too long":              func(c *Charge) { c.Statement = strings.Repeat("ab", 33) },
 }
 
 func TestMalformedChargeIsRefused(t *testing.T) {

@@ -18,10 +18,6 @@ import (
 func openSQLite(ctx context.Context, path string, o Options) (_ *store, err error) {
 	opening.Lock()
 	defer opening.Unlock()
-	if err := ensure(path, !o.ReadOnly); err != nil {
-		return nil, err
-	}
-
 	sealed, err := newSeal(o.Key)
 	if err != nil {
 		return nil, err
@@ -34,7 +30,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 		}
 	}()
 
-	// The lock comes before the tables are touched, and is let go of with the store.
+	// The lock comes before the file is made, and is let go of with the store.
 	switch {
 	case o.Lock != nil:
 		l.lock = o.Lock
@@ -47,6 +43,9 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 			return nil, err
 		}
 		l.lock = f
+	}
+	if err := ensure(path, !o.ReadOnly); err != nil {
+		return nil, err
 	}
 
 	// Whoever writes brings the tables to this version; whoever reads alone can only look whether they are.

@@ -158,3 +158,25 @@ func TestAuditFindsChangedTerms(t *testing.T) {
 		}
 	}
 }
+
+// Terms that cannot be opened are no answer without terms, which later ones would count with by its losses alone: the
+// account would take an answer for another that tells less.
+func TestHistoryOfDamagedTerms(t *testing.T) {
+	for name, spoil := range map[string]string{
+		"changed": `UPDATE terms SET bytes = CAST(substr(bytes, 1, 20) || x'00' || substr(bytes, 22) AS BLOB)`,
+		"too few": `UPDATE terms SET bytes = x'00'`,
+	} {
+		p, o := inFile(t), Options{Key: lock32(1)}
+		l := p.open(t, o)
+		must(t, l, joint(1, 0))
+		closeLedger(t, l)
+		raw(t, strings.TrimPrefix(string(p), "sqlite:"), `DROP TRIGGER terms_stay; DROP TRIGGER terms_fixed;`+spoil)
+		l = p.open(t, o)
+		if past, err := l.History(t.Context(), "adult", 0); !errors.Is(err, errKey) || past != nil {
+			t.Errorf("%s: %+v, %v", name, past, err)
+		}
+		if _, err := l.Audit(t.Context(), nil); !errors.Is(err, errKey) {
+			t.Errorf("%s: an audit: %v", name, err)
+		}
+	}
+}

@@ -11,7 +11,9 @@ cd "$(dirname "$0")/.."
 seed=${1:-$(date +%Y%m%d)}
 echo "seed $seed"
 status=0
-tested() { go test -count 1 -timeout 4h "$@" || status=1; }
+# Tests go in an order of chance, so that none comes to need what another has left; go test prints the number by which
+# it can be had again, -shuffle=NUMBER.
+tested() { go test -count 1 -timeout 4h -shuffle=on "$@" || status=1; }
 
 # What users have instead of the switches of tests is looked at here, and all else once more.
 make -s lint || status=1
