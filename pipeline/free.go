@@ -77,6 +77,25 @@ func (s *statement) twinArrays(ctx context.Context, b wire.Binding) (arrays [][]
 	return arrays, nil
 }
 
+// omits notes what an answer about a twin whose rows are not listed lacks, to be told once in a session for each way
+// in which it lacks something. A statement that asks how far values may be off asks for parts of them besides, of which
+// the client sees nothing.
+func (s *statement) omits(twin int, rows [][]planner.Value) {
+	if lex.ContainsFold(s.source, "fugu") {
+		return
+	}
+	null := make([][]bool, len(rows))
+	for i, row := range rows {
+		for _, v := range row {
+			null[i] = append(null[i], v.Null)
+		}
+	}
+	if text := s.plan.Twins[twin].Omitted(null); text != "" && s.session.meets(text) {
+		s.session.omitted = append(s.session.omitted, wire.Notice{Message: text,
+			Hint: "Group by what more rows have in common. Nothing says which groups were left out, or how many."})
+	}
+}
+
 // virtual returns the arrays of the statement's virtual tables.
 func (s *statement) virtual(ctx context.Context, b wire.Binding) ([][]byte, error) {
 	var out [][]byte
