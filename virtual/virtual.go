@@ -150,8 +150,8 @@ func Channel(chances []told.Chance) (rows [][]planner.Value) {
 }
 
 // LastRelease are the rows of fugu.last_release. Its epsilon is what the answer was charged of the row's secret, and
-// epsilon_asked what fugu.epsilon or the policy asked for: that is called epsilon in fugu.releases. What a loss comes to
-// takes longer to compute than everything else about an answer, and few ask.
+// epsilon_asked what fugu.epsilon or the policy asked for: that is called epsilon in fugu.releases. What a loss comes
+// to takes longer to compute than everything else about an answer, and few ask.
 func LastRelease(l answer.Told) [][]planner.Value {
 	epsilon := map[string]float64{}
 	// Once for each secret, and not for each value.
