@@ -29,13 +29,14 @@ func makeData(ctx context.Context, bin string, as account, data string) error {
 		return initdb(ctx, bin, as, data)
 	}
 
-	// Others may copy at the same time, but nobody while one exchanges what is there: of both, a copy would have a half.
+	// Others may copy at the same time, but nobody while one exchanges what is there: a copy would have half of each.
 	lock, err := os.Open(cache.root)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	for _, how := range []int{syscall.LOCK_SH, syscall.LOCK_EX} { // who waited for the second may find it made meanwhile
+	// Who waited for the second may find it made meanwhile.
+	for _, how := range []int{syscall.LOCK_SH, syscall.LOCK_EX} {
 		if err := syscall.Flock(int(lock.Fd()), how); err != nil {
 			return os.NewSyscallError("flock", err)
 		}

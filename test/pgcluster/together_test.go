@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Who comes first while there is no copy yet makes one, and the others wait: of a copy that was exchanged meanwhile they
-// would have a half, which no server starts with.
+// Who comes first while there is no copy yet makes one, and the others wait: of a copy that was exchanged meanwhile
+// they would have a half, which no server starts with.
 func TestTogetherFromNothing(t *testing.T) {
 	_, tree := testCache(t)
 	as, err := unprivileged()
