@@ -48,6 +48,11 @@ type covarianceTable struct {
 	digest  string // of its reference's rows
 	waiting []quote.CovariancePart
 
+	// What the last part that was tried costs, as long as nothing was counted since: who asks for the price of a
+	// statement often sends it next.
+	tried *quote.CovariancePart
+	cost  *stackedCost
+
 	beside, all float64 // Σ λ/(1+λ) of components that are not in the stack and do not wait, and of all
 	kappa2      map[string]float64
 	besides     map[string]joint.Beside
@@ -134,6 +139,7 @@ func (a *covarianceAccount) count(p ledger.Past) error {
 
 // add takes in a part.
 func (t *covarianceTable) add(part quote.CovariancePart) {
+	t.tried, t.cost = nil, nil
 	t.all += part.Weight + part.Beside
 	t.beside += part.Beside
 	for name := range part.Losses {
@@ -191,6 +197,9 @@ type stackedCost struct {
 // with returns the stack's cost with a part; nil: there is no stack.
 func (t *covarianceTable) with(ctx context.Context, db planner.Querier,
 	part *quote.CovariancePart) (*stackedCost, error) {
+	if t.tried == part {
+		return t.cost, nil
+	}
 	if err := t.build(ctx, db); t.stack == nil || err != nil {
 		return nil, err
 	}
@@ -215,10 +224,11 @@ func (t *covarianceTable) with(ctx context.Context, db planner.Querier,
 	if err != nil {
 		return nil, err
 	}
-	if trial == nil {
-		return &stackedCost{t.stack.Cost, t.beside + part.Weight + part.Beside}, nil
+	t.tried, t.cost = part, &stackedCost{t.stack.Cost, t.beside + part.Weight + part.Beside}
+	if trial != nil {
+		t.cost = &stackedCost{trial.Cost, t.beside + part.Beside}
 	}
-	return &stackedCost{trial.Cost, t.beside + part.Beside}, nil
+	return t.cost, nil
 }
 
 // build makes an empty stack, where the reference's rows can be told apart.

@@ -121,19 +121,28 @@ func lacking(before, loss privacy.Loss, limit privacy.Budget, epsilon float64) p
 	pure.Pure += math.Max(0, epsilon-spent(loss)) * (1 + 1e-9)
 
 	// The least κ² that is enough lies between low and high: doubled until it does, then halved.
+	below := func(kappa2 float64) bool {
+		normal.Kappa2 = kappa2
+		all := before.Plus(normal)
+		return all.Below(epsilon, float64(limit.Delta), before.Releases())
+	}
 	low, high := loss.Kappa2, math.Max(1e-6, 2*loss.Kappa2)
-	for normal.Kappa2 = high; spent(normal) < epsilon && high < 1e6; normal.Kappa2 = high {
+	for below(high) && high < 1e6 {
 		low, high = high, 2*high
 	}
 	for range 40 {
-		mid := (low + high) / 2
-		if normal.Kappa2 = mid; spent(normal) < epsilon {
+		if mid := (low + high) / 2; below(mid) {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
+
+	// It may be too little by a rounding of δ.
 	normal.Kappa2 = high
+	if spent(normal) < epsilon {
+		normal.Kappa2 = high * (1 + 1e-9)
+	}
 	if spent(normal) >= epsilon && spent(normal) < spent(pure) {
 		return normal
 	}

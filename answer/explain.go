@@ -75,6 +75,10 @@ func (q *Question) explainCost(ctx context.Context, m *quote.Quote, x *explain.E
 
 // Notice says in one line what was told, and in another what is left of the budget; that one may be empty.
 func (q *Question) Notice(ctx context.Context, a ledger.Answer) (told, left string) {
+	if a.Mechanism == "" { // nothing was released
+		return "fugu: all values are public: they are exact, and cost nothing", ""
+	}
+
 	// The first value stands for its column: a line is to be read at a glance.
 	var parts []string
 	seen := map[string]bool{}

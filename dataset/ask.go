@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -84,14 +85,14 @@ func (s *Snapshot) Listed(plain *parser.Plain) (*Protected, error) {
 	if t.Table.AtLeast > 0 {
 		const refused = "rows of the twin of %s are not listed%s"
 		return nil, sqlstate.New(sqlstate.NotAnswerable, refused, plain.Table, instead).
-			WithHint("Aggregate them: count, sum, avg and the like, with WHERE and GROUP BY. The policy's owner can " +
-				"write twin: {rows: shown}.").At(plain.Position)
+			WithHint("%s", cmp.Or(plain.Instead, "Aggregate them: count, sum, avg and the like, with WHERE and GROUP "+
+				"BY. The policy's owner can write twin: {rows: shown}.")).At(plain.Position)
 	}
 	if t.Config.PlainRows != policy.ReferenceRows {
 		const refused = "rows of the protected table %s are not shown%s"
 		return nil, sqlstate.New(sqlstate.NotAnswerable, refused, plain.Table, instead).
-			WithHint("Aggregate them: count, sum or avg, with WHERE and GROUP BY. The policy's plain_rows can offer " +
-				"reference rows instead.").At(plain.Position)
+			WithHint("%s", cmp.Or(plain.Instead, "Aggregate them: count, sum or avg, with WHERE and GROUP BY. The "+
+				"policy's plain_rows can offer reference rows instead.")).At(plain.Position)
 	}
 	return t, nil
 }

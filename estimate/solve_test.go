@@ -81,16 +81,16 @@ func density(a Answer, x []float64) float64 {
 				log -= z * z / (2 * o.Normal * o.Normal)
 			}
 		}
-		return math.Exp(log)
+		return log
 	}
 	if len(a.Noise.Shared) == 0 {
-		return of(0)
+		return math.Exp(of(0))
 	}
 	b, total := a.Noise.Shared[0].Laplace, 0.0
 	const n = 600
 	for i := range n {
 		u := (float64(i) + .5 - n/2) * 30 * b / n
-		total += of(u) * math.Exp(-math.Abs(u)/b) * 30 / n
+		total += math.Exp(of(u)-math.Abs(u)/b) * 30 / n
 	}
 	return total
 }

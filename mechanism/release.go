@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"fugu/internal/hook"
 )
@@ -147,14 +148,19 @@ func decimal(n *big.Int, exponent, digits int) string {
 	}
 
 	// At least one digit stands before the point.
-	text := fmt.Appendf(nil, "%0*d", digits+1, new(big.Int).Abs(x))
-	if digits > 0 {
-		text = slices.Insert(text, len(text)-digits, '.')
-	}
+	sign := ""
 	if x.Sign() < 0 {
-		text = slices.Insert(text, 0, '-')
+		sign = "-"
 	}
-	return string(text)
+	text := x.Abs(x).String()
+	if missing := digits + 1 - len(text); missing > 0 {
+		text = strings.Repeat("0", missing) + text
+	}
+	if digits == 0 {
+		return sign + text
+	}
+	whole := len(text) - digits
+	return sign + text[:whole] + "." + text[whole:]
 }
 
 // version is the first byte of a marshalled Release. What follows: the number of values, then each value's length and

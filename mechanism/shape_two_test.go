@@ -96,24 +96,26 @@ func exactDelta2(p, q [][]float64, noise *mat.SymDense, epsilon float64) float64
 	a, b, c := inverse.At(0, 0), inverse.At(0, 1), inverse.At(1, 1)
 	front := math.Sqrt(mat.Det(&inverse)) / (2 * math.Pi)
 	reach := [2]float64{6 * math.Sqrt(noise.At(0, 0)), 6 * math.Sqrt(noise.At(1, 1))}
-	density := func(law [][]float64, y, z float64) (f float64) {
-		for i := max(0, int(y-reach[0])); i < len(law) && float64(i) < y+reach[0]; i++ {
-			for j := max(0, int(z-reach[1])); j < len(law) && float64(j) < z+reach[1]; j++ {
-				if law[i][j] < 1e-12 {
+	// What both laws are after noise, at a point: the noise's density there is the same for both.
+	densities := func(y, z float64) (f, g float64) {
+		for i := max(0, int(y-reach[0])); i < len(p) && float64(i) < y+reach[0]; i++ {
+			for j := max(0, int(z-reach[1])); j < len(p) && float64(j) < z+reach[1]; j++ {
+				if p[i][j] < 1e-12 && q[i][j] < 1e-12 {
 					continue
 				}
 				d, e := y-float64(i), z-float64(j)
-				f += law[i][j] * math.Exp(-(a*d*d+2*b*d*e+c*e*e)/2)
+				noise := front * math.Exp(-(a*d*d+2*b*d*e+c*e*e)/2)
+				f, g = f+p[i][j]*noise, g+q[i][j]*noise
 			}
 		}
-		return f * front
+		return f, g
 	}
 
 	var deltas [2]float64
 	const step = .75
 	for y := -reach[0]; y < 80+reach[0]; y += step {
 		for z := -reach[1]; z < 80+reach[1]; z += step {
-			f, g := density(p, y, z), density(q, y, z)
+			f, g := densities(y, z)
 			deltas[0] += step * step * math.Max(0, f-math.Exp(epsilon)*g)
 			deltas[1] += step * step * math.Max(0, g-math.Exp(epsilon)*f)
 		}

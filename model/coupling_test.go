@@ -15,7 +15,7 @@ import (
 // coupled draws the difference of F between two coupled datasets of the people: n rows, of which k differ in class.
 type coupled struct {
 	r     *rand.Rand
-	class [2][]person // outside, inside
+	class [2][][4]float64 // what a row outside, and one inside, adds to the terms
 }
 
 // value evaluates the components of averages, from the terms' sums.
@@ -37,12 +37,9 @@ func (c *coupled) value(total [4]float64, names []string) []float64 {
 
 // pair draws F of two datasets with the shares p and q, p < q; by chance: of independent rows with these probabilities.
 func (c *coupled) pair(rows int, p, q float64, chance bool) (f, g [4]float64) {
-	add := func(total *[4]float64, class int) {
-		for i, v := range c.class[class][c.r.IntN(len(c.class[class]))].linear() {
-			total[i] += v
-		}
-	}
+	drawn := func(class int) *[4]float64 { return &c.class[class][c.r.IntN(len(c.class[class]))] }
 	low, high := int(math.Round(p*float64(rows))), int(math.Round(q*float64(rows)))
+	var both [4]float64
 	for i := range rows {
 		inP, inQ := i < low, i < high
 		if chance {
@@ -55,16 +52,21 @@ func (c *coupled) pair(rows int, p, q float64, chance bool) (f, g [4]float64) {
 			if inP {
 				class = 1
 			}
-			var row [4]float64
-			add(&row, class)
-			for j, v := range row {
-				f[j] += v
-				g[j] += v
+			for j, v := range drawn(class) {
+				both[j] += v
 			}
 		default:
-			add(&f, 0)
-			add(&g, 1)
+			for j, v := range drawn(0) {
+				f[j] += v
+			}
+			for j, v := range drawn(1) {
+				g[j] += v
+			}
 		}
+	}
+
+	for j, v := range both {
+		f[j], g[j] = f[j]+v, g[j]+v
 	}
 	return f, g
 }
@@ -207,7 +209,7 @@ func TestCouplingsHold(t *testing.T) {
 
 			draws := &coupled{r: rand.New(rand.NewPCG(13, 14))}
 			for _, row := range all {
-				draws.class[inside(row)] = append(draws.class[inside(row)], row)
+				draws.class[inside(row)] = append(draws.class[inside(row)], row.linear())
 			}
 			seen := newCouplings(c.names, shifts[0])
 			for range c.T {

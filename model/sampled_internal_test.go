@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"fugu/sensitivity"
 )
@@ -29,7 +32,18 @@ func (l law) urn() urn {
 	return u
 }
 
-func (u urn) draw(r *rand.Rand) int { return int(u[r.Uint32()>>16]) }
+// add counts the values of so many rows: four are drawn from each random number.
+func (u urn) add(counts []int, r *rand.Rand, rows int) {
+	for ; rows > 0; rows -= 4 {
+		word := r.Uint64()
+		for range min(rows, 4) {
+			if v := u[uint16(word)]; v >= 0 {
+				counts[v]++
+			}
+			word >>= 16
+		}
+	}
+}
 
 // exact is a reference so large that it leaves nothing open.
 func (l law) exact(rows float64) []float64 {
@@ -43,7 +57,7 @@ func (l law) exact(rows float64) []float64 {
 func (l law) sample(r *rand.Rand, rows int) []float64 {
 	out, u := make([]float64, len(l)), l.urn()
 	for range rows {
-		if v := u.draw(r); v >= 0 {
+		if v := u[r.Uint32()>>16]; v >= 0 {
 			out[v]++
 		}
 	}
@@ -86,32 +100,28 @@ func percentile(counts []int, p float64, continuous bool) float64 {
 	return low + (x-math.Floor(x))*(high-low)
 }
 
-// datasets draws coupled datasets of shares p and q of class 1, as counts by value.
+// datasets draws coupled datasets of shares p and q of class 1, as counts by value: of the rows, numbered, those below
+// a dataset's share of them are of class 1, or those whose random number is, and a row that has the same class in both
+// datasets is the same row.
 func datasets(r *rand.Rand, urns [2]urn, values, rows int, p, q float64, distribution bool) (a, b []int) {
-	a, b = make([]int, values), make([]int, values)
-	for i := range rows {
-		u := (float64(i) + .5) / float64(rows)
-		if distribution {
-			u = r.Float64()
-		}
-		first, second := 0, 0
-		if u < p {
-			first = 1
-		}
-		if u < q {
-			second = 1
-		}
-		v := urns[first].draw(r)
-		if v >= 0 {
-			a[v]++
-		}
-		if first != second {
-			v = urns[second].draw(r)
-		}
-		if v >= 0 {
-			b[v]++
-		}
+	low, high := min(p, q), max(p, q)
+	inBoth, inEither := int(math.Round(low*float64(rows))), int(math.Round(high*float64(rows)))
+	if distribution {
+		inBoth = int(distuv.Binomial{N: float64(rows), P: low, Src: r}.Rand())
+		between := distuv.Binomial{N: float64(rows - inBoth), P: (high - low) / (1 - low), Src: r}
+		inEither = inBoth + int(between.Rand())
 	}
+
+	a = make([]int, values)
+	urns[1].add(a, r, inBoth)
+	urns[0].add(a, r, rows-inEither)
+	b = slices.Clone(a)
+	less, more := a, b
+	if p > q {
+		less, more = b, a
+	}
+	urns[0].add(less, r, inEither-inBoth)
+	urns[1].add(more, r, inEither-inBoth)
 	return a, b
 }
 

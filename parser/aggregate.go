@@ -66,7 +66,10 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 // arguments reads the arguments of a plain call, and says how they read in SQL.
 func (a *analysis) arguments(c *Cut, f *pg.FuncCall, name string) (args []Expr, texts []string, err error) {
 	hint, takes := fmt.Sprintf("Write %s(x).", name), "one argument"
+	several := len(f.Args) > 1 || len(f.Args) == 1 && f.Args[0].GetRowExpr() != nil
 	switch {
+	case several && name == "count" && f.AggDistinct:
+		hint = "Make one text of them: count(DISTINCT concat_ws('|', x, y))."
 	case f.AggStar && name == "count":
 		return nil, []string{"*"}, nil
 	case !f.AggStar && len(f.Args) == sums[name]:

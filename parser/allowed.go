@@ -69,6 +69,13 @@ var refusedFunctions = map[string]string{
 	"jsonb_extract_path_text": hintJSON, "json_extract_path_text": hintJSON, "array_length": hintJSON,
 	"cardinality": hintJSON, "unnest": hintJSON,
 
+	"ifnull": "Write coalesce(x, 0).", "nvl": "Write coalesce(x, 0).", "if": hintIf, "iif": hintIf,
+	"year": hintExtract, "quarter": hintExtract, "month": hintExtract, "week": hintExtract, "day": hintExtract,
+	"hour": hintExtract, "datepart": hintExtract, "date_format": hintToChar, "strftime": hintToChar,
+	"format_date": hintToChar, "datetrunc": "Write date_trunc('month', x).", "datediff": hintInterval,
+	"date_diff": hintInterval, "dateadd": "Write x + interval '1 month'.", "date_add": "Write x + interval '1 month'.",
+	"len": "Write length(x).", "instr": "Write strpos(x, 'part').", "charindex": "Write strpos(x, 'part').",
+
 	"make_interval": "Write a constant: interval '1 month'.",
 	"overlaps":      "Compare the bounds: a < d AND c < b.",
 	"to_number":     "Cast: x::numeric.",
@@ -89,7 +96,10 @@ const (
 	hintJSON     = "Make the field a column of the protected table; JSON, arrays and ranges cannot be taken apart here."
 	hintScatter  = "Leave it out: a hash or a text written backwards only scatters rows. Compare, group and count " +
 		"the values themselves."
-	hintBits = "Use arithmetic: x / 8 % 2 = 1 tests a bit."
+	hintIf      = "Write CASE WHEN x > 30 THEN 1 ELSE 0 END."
+	hintExtract = "Write extract(year FROM x), extract(month FROM x) and the like."
+	hintToChar  = "Write to_char(x, 'YYYY-MM')."
+	hintBits    = "Use arithmetic: x / 8 % 2 = 1 tests a bit."
 )
 
 func operatorHint(op string) string {
@@ -113,15 +123,16 @@ func operatorHint(op string) string {
 // refused are those of PostgreSQL's aggregate functions (manual, section 9.21) that are not answered, with what to
 // write instead.
 var refused = map[string]string{
-	"min": hintExtreme, "max": hintExtreme, "any_value": hintExtreme,
+	"min": hintExtreme, "max": hintExtreme, "any_value": hintAnyValue,
 
 	"array_agg": hintList, "string_agg": hintList, "json_agg": hintList, "jsonb_agg": hintList,
 	"json_object_agg": hintList, "jsonb_object_agg": hintList, "xmlagg": hintList, "json_agg_strict": hintList,
 	"jsonb_agg_strict": hintList, "json_arrayagg": hintList, "json_objectagg": hintList, "range_agg": hintList,
 	"range_intersect_agg": hintList,
 
-	"bit_and": hintBool, "bit_or": hintBool, "bit_xor": hintBool, "bool_and": hintBool, "bool_or": hintBool,
-	"every": hintBool,
+	"bool_and": hintBool, "bool_or": hintBool, "every": hintBool,
+
+	"bit_and": hintBitwise, "bit_or": hintBitwise, "bit_xor": hintBitwise,
 
 	"rank": hintQuantile, "dense_rank": hintQuantile, "percent_rank": hintQuantile, "cume_dist": hintQuantile,
 }
@@ -145,12 +156,15 @@ var distinct = []string{"avg", "count", "sum"}
 
 const (
 	hintExtreme = "A minimum or maximum shows a single row. Count the rows beyond a threshold instead: count(*) " +
-		"with WHERE."
+		"FILTER (WHERE x > 30)."
+	hintAnyValue = "It would show a single row. GROUP BY the value, or take the most frequent one: mode() WITHIN " +
+		"GROUP (ORDER BY x)."
 	hintList     = "A list shows single rows. Use count, sum or avg, with GROUP BY."
-	hintBool     = "Count the rows for which the condition holds: count(*) with WHERE."
+	hintBool     = "Count the rows for which the condition holds: count(*) FILTER (WHERE x > 30)."
+	hintBitwise  = "Count the rows that have a bit: count(*) FILTER (WHERE x / 8 % 2 = 1)."
 	hintQuantile = "Count the rows below some thresholds in one statement instead, and interpolate: count(*) FILTER " +
 		"(WHERE x < 30)."
-	hintDistinct = "DISTINCT can stand in count, sum and avg."
+	hintDistinct = "DISTINCT can stand in count(DISTINCT x), sum and avg; leave it out, or write one of these."
 )
 
 func isAggregate(name string) bool {

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -17,6 +18,7 @@ func (a *analysis) cutSelect(s *pg.SelectStmt, w *with) error {
 	c := &Cut{Position: a.src.position(first), sel: s, Alias: fmt.Sprintf("fugu cut %d", len(a.stmt.Cuts)+1),
 		read: &reader{src: a.src, common: &reading{relations: a.relations}, names: &names{merged: map[string]Expr{}},
 			inner: s != a.stmt.root.Stmt.GetSelectStmt()}}
+	c.Nested = c.read.inner
 
 	switch {
 	case !folds(s):
@@ -72,11 +74,12 @@ func (a *analysis) plain(s *pg.SelectStmt, at int32, table Table) error {
 	if s != a.stmt.root.Stmt.GetSelectStmt() || a.stmt.Explain != NoExplain || a.stmt.Prepare != nil ||
 		s.IntoClause != nil || len(s.LockingClause) > 0 || len(s.FromClause) != 1 ||
 		s.FromClause[0].GetRangeVar() == nil || s.WithClause != nil || table.View != "" {
-		return a.refuse(at, cutHint, "rows of the protected table %s cannot be read here%s", table, cutInstead)
+		hint := cmp.Or(calledElsewhere(s.TargetList), cutHint)
+		return a.refuse(at, hint, "rows of the protected table %s cannot be read here%s", table, cutInstead)
 	}
 	rv := s.FromClause[0].GetRangeVar()
 	a.taken[rv] = true
-	a.stmt.Plain = &Plain{Table: table, Position: a.src.position(at), rel: rv}
+	a.stmt.Plain = &Plain{Table: table, Position: a.src.position(at), Instead: calledElsewhere(s.TargetList), rel: rv}
 	return nil
 }
 

@@ -15,8 +15,8 @@ type block struct {
 
 const (
 	aggregateFirst = "Aggregate the protected table in a subquery of its own, and join the result."
-	projectOnly    = "Below an aggregate of protected rows, a subquery in FROM can filter (WHERE) and choose " +
-		"columns, and no more."
+	projectOnly    = "Below an aggregate of protected rows, a subquery can filter (WHERE) and choose columns, " +
+		"and no more."
 )
 
 // from reads one item of FROM into b and ns.

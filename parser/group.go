@@ -20,8 +20,8 @@ func (a *analysis) groups(c *Cut) error {
 	if len(items) == 0 && s.HavingClause == nil && !callsAggregate(s) {
 		// SELECT DISTINCT a, b: the rows of GROUP BY a, b.
 		if s.DistinctClause[0].GetNode() != nil {
-			return a.refuse(location(s.DistinctClause[0]), "Use GROUP BY with count, sum or avg.",
-				"DISTINCT ON shows single rows of protected tables")
+			return a.refuse(location(s.DistinctClause[0]), "Aggregate the rows of each: SELECT x, count(*), avg(y), "+
+				"with GROUP BY x.", "DISTINCT ON shows single rows of protected tables")
 		}
 		for _, t := range s.TargetList {
 			if _, err := a.key(c, t.GetResTarget().Val); err != nil {

@@ -22,6 +22,7 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 	}
 
 	var err error
+	var foreign []*pg.FuncCall // of aggregates that other databases have
 	tree.Inspect(n, func(m proto.Message) bool {
 		if err != nil {
 			return false
@@ -35,6 +36,9 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 			if isSpread(x.FuncCall) {
 				err = a.spread(c, node, x.FuncCall)
 				return false
+			}
+			if hintElsewhere(x.FuncCall) != "" {
+				foreign = append(foreign, x.FuncCall)
 			}
 			if x.FuncCall.Over != nil || !isAggregate(tree.LastString(x.FuncCall.Funcname)) {
 				break
@@ -51,7 +55,7 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 			err = a.liftInner(c, x.SelectStmt)
 			return false
 		case *pg.Node_ColumnRef:
-			err = a.liftColumn(c, node, x.ColumnRef)
+			err = a.liftColumn(c, node, x.ColumnRef, foreign)
 			return false
 		case *pg.Node_AConst, *pg.Node_String_, *pg.Node_List, *pg.Node_ResTarget, *pg.Node_SortBy, *pg.Node_WindowDef,
 			*pg.Node_TypeName:
@@ -117,7 +121,9 @@ func (a *analysis) spread(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	return nil
 }
 
-func (a *analysis) liftColumn(c *Cut, node *pg.Node, ref *pg.ColumnRef) error {
+// liftColumn puts a column of the relation in the place of a key. foreign are the calls before it that may explain why
+// it is none.
+func (a *analysis) liftColumn(c *Cut, node *pg.Node, ref *pg.ColumnRef, foreign []*pg.FuncCall) error {
 	e, err := c.read.column(ref)
 	if err != nil {
 		return err
@@ -127,7 +133,7 @@ func (a *analysis) liftColumn(c *Cut, node *pg.Node, ref *pg.ColumnRef) error {
 		return sqlstate.New(sqlstate.GroupingError,
 			"column \"%s.%s\" must appear in the GROUP BY clause or be used in count, sum or avg", c.Alias,
 			tree.LastString(ref.Fields)).
-			At(a.src.position(ref.Location))
+			WithHint("%s", groupingHint(foreign, ref)).At(a.src.position(ref.Location))
 	}
 	node.Node = tree.Qualified(c.Alias, c.Keys[i].Name)
 	return nil

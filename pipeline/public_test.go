@@ -68,6 +68,13 @@ func TestPublicIsExact(t *testing.T) {
 		if err != nil || x.Components != 0 || x.Cuts[0].Public != 2 {
 			t.Errorf("%s: %v, %+v", sql, err, x)
 		}
+		// Beside it is said that there is no noise, in place of what the noise is.
+		const exact = "fugu: all values are public: they are exact, and cost nothing"
+		if a, err := q.Answer(t.Context()); err != nil {
+			t.Error(err)
+		} else if told, left := q.Notice(t.Context(), a); told != exact || left != "" {
+			t.Errorf("%s: told %q, %q", sql, told, left)
+		}
 	}
 	accounts, err := account.Balances(t.Context(), h.engine.desk.Ledger, h.engine.snapshot.Load().Policies[0], "")
 	if err != nil || accounts[0].Spent != 0 || accounts[0].Releases != 0 {

@@ -72,13 +72,18 @@ func (b *Bound) units(src *parser.Source, column, typ, name string) string {
 
 // tooFine refuses a key that tells more of a column than its calendar makes public.
 func tooFine(k Calendar, t *Table, c parser.Column) error {
-	longer := ", or of longer units"
+	longer := " Longer units are public, too."
 	if k.By == "week" {
 		longer = ""
 	}
+
+	// Written so, the key means the same in every session: of a timestamp with time zone the units are those of UTC.
+	zone := ""
+	if typ, err := t.ColumnType(c.Name); err == nil && typ == "timestamp with time zone" {
+		zone = ", 'UTC'"
+	}
 	return sqlstate.New(sqlstate.NotAllowed,
 		"of column %s of %s, it is public which %s a value is in, and this key may tell more", c.Name, t, k.By).
-		WithHint("Group by date_trunc or EXTRACT of %ss%s; of a timestamp with time zone they are those of UTC.",
-			k.By, longer).
+		WithHint("Group by date_trunc('%s', %s%s).%s", k.By, c.Name, zone, longer).
 		At(max(c.Position, 1))
 }

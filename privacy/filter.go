@@ -1,6 +1,9 @@
 package privacy
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A limit on several releases has to hold however they were chosen: each in view of the answers before, its kind of
 // noise too. DeltaAt does not: it is δ of releases whose parts of loss are fixed beforehand. Who goes on with Laplace
@@ -76,4 +79,21 @@ func (l Loss) Releases() int {
 // Allowed reports whether so many releases, which have lost l together, are within the limit.
 func (l Loss) Allowed(b Budget, releases int) bool {
 	return l.SpentAt(float64(b.Delta), releases) <= float64(b.Epsilon)
+}
+
+// Below reports whether SpentAt is below epsilon, but for rounding: one look at δ, and no search.
+func (l Loss) Below(epsilon, delta float64, releases int) bool {
+	switch {
+	case releases <= 1:
+		return l.Valid() && l.DeltaAt(epsilon) < delta
+	case !l.Valid() || l.Delta > failureShare*delta:
+		return false
+	case l.Kappa2 == 0:
+		return l.Pure < epsilon
+	case l.Pure <= leastPure && (Loss{Kappa2: l.Kappa2}).DeltaAt(epsilon-leastPure) < gaussianShare*delta:
+		return true
+	}
+	i, _ := slices.BinarySearch(levels, l.Kappa2)
+	return i < len(levels) &&
+		Loss{Kappa2: levels[i]}.DeltaAt(epsilon-l.Pure) < levelsShare*delta/float64(len(levels))
 }

@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -111,5 +112,27 @@ func TestLimitLeavesRoom(t *testing.T) {
 	if l := (Loss{Pure: 19.99, Delta: 1e-5}); !l.Allowed(b, 80) || (Loss{Pure: 20.01}).Allowed(b, 80) ||
 		(Loss{Pure: 1, Delta: .0051}).Allowed(b, 3) {
 		t.Error("pure losses add up, and failures have half of δ")
+	}
+}
+
+// Below says what SpentAt does, for first and later releases, on both sides of it.
+func TestBelowIsWhatIsSpent(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for range 2000 {
+		l := Loss{Kappa2: math.Exp(r.Float64()*20 - 14), Delta: []float64{0, 1e-9, .01}[r.IntN(3)]}
+		if r.IntN(2) == 0 {
+			l.Pure = r.Float64() * 2
+		}
+		delta, releases := []float64{1e-6, 1e-3, .1}[r.IntN(3)], r.IntN(3)
+		spent := l.SpentAt(delta, releases)
+		if math.IsInf(spent, 1) {
+			if l.Below(1e9, delta, releases) {
+				t.Fatalf("%+v at %g of %d: below, of no end", l, delta, releases)
+			}
+			continue
+		}
+		if !l.Below(spent*(1+1e-6)+1e-9, delta, releases) || l.Below(spent*(1-1e-6)-1e-9, delta, releases) {
+			t.Fatalf("%+v at %g of %d: not below %g", l, delta, releases, spent)
+		}
 	}
 }

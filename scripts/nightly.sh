@@ -11,7 +11,9 @@ cd "$(dirname "$0")/.."
 seed=${1:-$(date +%Y%m%d)}
 echo "seed $seed"
 status=0
-tested() { go test -count 1 -timeout 4h "$@" || status=1; }
+# Tests go in an order of chance, so that none comes to need what another has left; go test prints the number by which
+# it can be had again, -shuffle=NUMBER.
+tested() { go test -count 1 -timeout 4h -shuffle=on "$@" || status=1; }
 
 # What users have instead of the switches of tests is looked at here, and all else once more.
 make -s lint || status=1
@@ -24,8 +26,8 @@ FUGU_NIGHTLY=1 tested -tags fuguhooks $(grep -rlF --include='*_test.go' '"fugu/t
   xargs -n1 dirname | sort -u)
 FUGUHOOKS_KILLS=all tested -tags fuguhooks ./test/kill
 FUGU_LEDGERS=4000 tested -run '^TestCoverage$' ./estimate
-# Pages as a browser shows them, which make test skips where there is none.
-FUGU_NIGHTLY=1 FUGU_BROWSER=1 tested ./test/browser ./internal/site
+# What make test does not compile: pages as a browser shows them, and pictures of the documentation.
+FUGU_NIGHTLY=1 FUGU_BROWSER=1 tested ./test/browser ./internal/site ./test/choosing
 FUGU_NIGHTLY=1 FUGU_BROWSER=1 tested -run '^TestConsole(OfTwins)?InABrowser$' ./cmd/proxy
 FUGU_PAIRS=50 tested ./test/integration/alike
 FUGU_PATIENT=1 tested -tags fuguhooks -race ./ledger ./pipeline ./account ./answer ./cmd/proxy ./test/integration \

@@ -30,7 +30,7 @@ func newKnower(d *Design, counts, other []int64, rows int64, class int) *knower 
 func (k *knower) law(n, m int64) []float64 {
 	at := [3]int64{n, m, k.rows}
 	if k.seen[at] == nil {
-		k.seen[at] = hypergeometric(n, min(m, n), k.rows)
+		k.seen[at] = hypergeometric(n, k.rows)(min(m, n))
 	}
 	return k.seen[at]
 }

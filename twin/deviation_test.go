@@ -132,12 +132,13 @@ func deviations(t *testing.T, d *Design, counts []int64, builds int) map[string]
 			}
 		}
 
+		noise := d.NoiseOf(noisy)
 		for _, s := range statistics {
 			if out[s.name] == nil {
 				out[s.name] = &mean{}
 			}
 			m := out[s.name]
-			off, dev := s.compare(d, noisy, take, x, stands)
+			off, dev := s.compare(d, noisy, take, noise, x, stands)
 			m.both += math.Pow(off/dev.Both(), 2) / float64(builds)
 			m.drawing += math.Pow(off/dev.Drawing, 2) / float64(builds)
 		}
@@ -146,7 +147,8 @@ func deviations(t *testing.T, d *Design, counts []int64, builds int) map[string]
 }
 
 // compare says how far a statistic is off in a twin whose rows stand so often, and how far it is said to be.
-func (s statistic) compare(d *Design, noisy, take []int64, x, stands [][]float64) (off float64, said Deviation) {
+func (s statistic) compare(d *Design, noisy, take []int64, noise []float64, x, stands [][]float64) (off float64,
+	said Deviation) {
 	var trueCount, trueSum, toldCount, toldSum float64
 	for c := range x {
 		for i := range int(s.share(c) * float64(len(x[c]))) {
@@ -164,5 +166,5 @@ func (s statistic) compare(d *Design, noisy, take []int64, x, stands [][]float64
 		}
 	}
 	off = s.value(toldCount, toldSum) - s.value(trueCount, trueSum)
-	return off, DeviationOf(noisy, take, d.NoiseOf(noisy), len(d.Classes)/len(d.cells), parts)
+	return off, DeviationOf(noisy, take, noise, len(d.Classes)/len(d.cells), parts)
 }

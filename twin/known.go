@@ -84,7 +84,7 @@ func (k known) holds(least, m int64) bool {
 
 // apart reports whether the laws for classes of a and of b rows are within the loss, a < b.
 func (k known) apart(a, b, m int64) bool {
-	p, q := hypergeometric(a, m, k.rows), hypergeometric(b, m, k.rows)
+	p, q := hypergeometric(a, k.rows)(m), hypergeometric(b, k.rows)(m)
 	up, down := 0., 0.
 	for h := range p {
 		if k.delta == 0 {
@@ -100,9 +100,10 @@ func (k known) apart(a, b, m int64) bool {
 	return max(up, down) <= k.delta*(1-1e-6)
 }
 
-// hypergeometric is the logarithm of the probability that h of K marked rows are among m of n, h = 0 … K:
-// C(K,h)·[m]_h·[n-m]_{K-h}/[n]_K with falling factorials. The logarithms are sums of K small numbers each.
-func hypergeometric(n, m, k int64) []float64 {
+// hypergeometric returns the logarithms of the probabilities that h of K marked rows are among m of n, h = 0 … K:
+// C(K,h)·[m]_h·[n-m]_{K-h}/[n]_K with falling factorials. The logarithms are sums of K small numbers each; those that
+// m is not in are worked out once for all m that are asked.
+func hypergeometric(n, k int64) func(m int64) []float64 {
 	falling := func(x int64) []float64 {
 		out := make([]float64, k+1)
 		for i := range k {
@@ -110,15 +111,19 @@ func hypergeometric(n, m, k int64) []float64 {
 		}
 		return out
 	}
-	in, rest, all, out := falling(m), falling(n-m), falling(n), make([]float64, k+1)
-	ways := 0.
-	for h := range k + 1 {
-		if h > 0 {
-			ways += math.Log(float64(k-h+1)) - math.Log(float64(h))
-		}
-		out[h] = ways + in[h] + rest[k-h] - all[k]
+
+	all, ways := falling(n)[k], make([]float64, k+1)
+	for h := int64(1); h <= k; h++ {
+		ways[h] = ways[h-1] + (math.Log(float64(k-h+1)) - math.Log(float64(h)))
 	}
-	return out
+
+	return func(m int64) []float64 {
+		in, rest, out := falling(m), falling(n-m), make([]float64, k+1)
+		for h := range k + 1 {
+			out[h] = ways[h] + in[h] + rest[k-h] - all
+		}
+		return out
+	}
 }
 
 // part is a share of ε and δ between K and the rows that are known.

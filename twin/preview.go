@@ -62,11 +62,11 @@ func (d *Design) loss(knownRows int64, class int, counts, other []int64, delta f
 	var out losses
 	last := int64(-1)
 	var seen, seenOther []float64
+	law, lawOther := hypergeometric(counts[class], knownRows), hypergeometric(other[class], knownRows)
 	d.noise.pairwise(class, counts, other, func(noisy []int64, p, q float64) {
 		if m := d.take(noisy)[class]; m != last {
 			last = m
-			seen, seenOther = hypergeometric(counts[class], min(m, counts[class]), knownRows),
-				hypergeometric(other[class], min(m, other[class]), knownRows)
+			seen, seenOther = law(min(m, counts[class])), lawOther(min(m, other[class]))
 		}
 		for h := range seen {
 			if p, q := p+seen[h], q+seenOther[h]; p > -80 || q > -80 {

@@ -69,8 +69,9 @@ var rules = []rule{
 		return !f.test && f.dir == "twin/columns" && ours(imported) &&
 			!in(trim(imported), "channel", "policy", "twin")
 	}},
-	{"configuration knows YAML and nothing else of ours", func(f file, imported string) bool {
-		return !f.test && in(f.dir, "internal/config") && ours(imported) && !in(trim(imported), "internal/strictyaml")
+	{"configuration knows YAML, what is misspelt, and nothing else of ours", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "internal/config") && ours(imported) &&
+			!in(trim(imported), "internal/nearest", "internal/strictyaml")
 	}},
 	{"what is known when a policy is loaded is no session's, and has no price", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "dataset") && ours(imported) &&

@@ -28,8 +28,8 @@ const maxKnot = 8
 func Knots(dir string) ([]Knot, error) {
 	const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 		packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesSizes | packages.NeedTypesInfo
-	// With the tag the packages are those that tests are built of, so that they are not compiled once more.
-	c := &packages.Config{Dir: dir, Mode: mode, BuildFlags: []string{"-tags=fuguhooks"}}
+	// With the tags the packages are those that make test is built of, so that they are not compiled once more.
+	c := &packages.Config{Dir: dir, Mode: mode, BuildFlags: []string{"-tags=fuguhooks,byday"}}
 	loaded, err := packages.Load(c, "./...")
 	if err != nil {
 		return nil, err

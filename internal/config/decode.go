@@ -2,11 +2,13 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"fugu/internal/nearest"
 	"fugu/internal/strictyaml"
 )
 
@@ -145,10 +147,11 @@ func environment(r *strictyaml.Report, env []string) map[string]string {
 			continue
 		}
 		if !known[name] {
-			r.AddFinding(Finding{
-				File: name, Message: "no key of the configuration has this variable",
-				Hint: "unset it, or name the section and the key as in FUGU_LIMITS_CLIENTS",
-			})
+			hint := "unset it, or name the section and the key as in FUGU_LIMITS_CLIENTS"
+			if meant := nearest.Of(name, slices.Sorted(maps.Keys(known))); meant != "" {
+				hint = "unset it, or write " + meant
+			}
+			r.AddFinding(Finding{File: name, Message: "no key of fugu.yaml has this variable", Hint: hint})
 			continue
 		}
 		if _, twice := overrides[name]; !twice {

@@ -177,15 +177,22 @@ func gaussianMoment(s, kappa float64) float64 {
 	for f(hi) > f(hi/2) && hi < 1e12 {
 		hi *= 2
 	}
-	for range 200 {
+	// Of two points in golden section one stays when the other's side is cut off.
+	const golden = 0.6180339887498949
+	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	fa, fb := f(a), f(b)
+	for range 300 {
 		if hi-lo <= 1e-7/s {
 			break
 		}
-		a, b := lo+(hi-lo)/3, hi-(hi-lo)/3
-		if f(a) < f(b) {
-			lo = a
+		if fa < fb {
+			lo, a, fa = a, b, fb
+			b = lo + golden*(hi-lo)
+			fb = f(b)
 		} else {
-			hi = b
+			hi, b, fb = b, a, fa
+			a = hi - golden*(hi-lo)
+			fa = f(a)
 		}
 	}
 	return logDelta(lo, kappa) + s*hi

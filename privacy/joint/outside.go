@@ -100,13 +100,28 @@ func (c Cost) roughly(delta float64, b Beside) (least, s, tau float64) {
 	if c.G == 0 {
 		taus = []float64{0}
 	}
+	ln := math.Log(delta)
 	for _, t := range taus {
-		for ln := -8.0; ln <= 16; ln += .25 {
-			x := math.Exp(ln)
-			k := c.besideNormal(x, t, b) + x*(1+x)*c.Kappa2/(2*(1-t)) + x*ln - (1+x)*math.Log1p(x)
-			if v := (k - math.Log(delta)) / x; v < least {
-				least, s, tau = v, x, t
+		value := func(x float64) float64 {
+			return (c.besideNormal(x, t, b) + x*(1+x)*c.Kappa2/(2*(1-t)) + x*math.Log(x) - (1+x)*math.Log1p(x) - ln) / x
+		}
+
+		// Every s is a bound. The best one is looked for on a coarse grid first, and then around the best of that.
+		best, at := math.Inf(1), 0.0
+		for ln := -8.0; ln <= 16; ln++ {
+			if v := value(math.Exp(ln)); v < best {
+				best, at = v, ln
 			}
+		}
+		for step := .5; step >= .25 && best < math.Inf(1); step /= 2 {
+			for _, ln := range []float64{at - step, at + step} {
+				if v := value(math.Exp(ln)); v < best {
+					best, at = v, ln
+				}
+			}
+		}
+		if best < least {
+			least, s, tau = best, math.Exp(at), t
 		}
 	}
 	return least, s, tau

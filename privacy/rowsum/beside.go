@@ -64,7 +64,7 @@ func (r *certification) delta(p, q curve) (total float64) {
 		}
 		sum := 0.0
 		for i, up := range ups {
-			sum += math.Max(0, up-n.factor*downs[i])
+			sum += max(0, up-n.factor*downs[i])
 		}
 		total += n.weight * math.Min(1, sum*r.frame.step+p.tail+p.rest+n.factor*(q.tail+q.rest))
 	}

@@ -120,7 +120,7 @@ func (f *frame) density(ones, zeros int) curve {
 		bend[i] = math.Abs(imag(v)) / (f.sd * f.sd * period)
 	}
 	for i, v := range f.buffer {
-		most := math.Max(bend[i], math.Max(bend[(i+1)%n], bend[(i+n-1)%n]))
+		most := max(bend[i], bend[(i+1)%n], bend[(i+n-1)%n])
 		off := f.step * f.step / 8 * (most + f.step/2*third)
 		c.up[i], c.down[i] = real(v)/period+off, real(v)/period-off
 	}

@@ -1,3 +1,5 @@
+//go:build !byday
+
 // Package browser shows pages to tests in a Chromium without a screen. scripts/setup.sh browser installs it on Debian;
 // where it is not, tests that ask for it are skipped. It opens nothing but what a test gives it, and is gone, with its
 // profile, when the test ends.

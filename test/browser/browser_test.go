@@ -1,3 +1,5 @@
+//go:build !byday
+
 package browser
 
 import (

@@ -1,3 +1,5 @@
+//go:build !byday
+
 package main
 
 import (
@@ -5,6 +7,7 @@ import (
 	"math"
 
 	"fugu/policy"
+	"fugu/test/choosing/shop"
 )
 
 // guesses is how often who sees everything may guess right which of two values a secret has, beforehand equally
@@ -23,11 +26,11 @@ func errors() ([]byte, error) {
 	logarithmic(&p.X)
 	var curves []curve
 	for _, span := range []policy.Span{
-		{From: .02, To: .60, Within: .02}, usual, {From: .15, To: .30, Within: .02},
+		{From: .02, To: .60, Within: .02}, shop.Usual, {From: .15, To: .30, Within: .02},
 	} {
 		curves = append(curves, curve{fmt.Sprintf("from %g to %g", span.From, span.To),
 			growing(.2, 5, func(epsilon float64) (float64, error) {
-				off, err := byTwin(span, epsilon, 1)
+				off, err := shop.ByTwin(span, epsilon, 1)
 				return 100 * off, err
 			})})
 	}
@@ -42,7 +45,7 @@ func ranges() ([]byte, error) {
 	for _, within := range []float64{.05, .02, .01} {
 		curves = append(curves, curve{fmt.Sprintf("within %g", within),
 			evenly(.06, .40, func(width float64) (float64, error) {
-				off, err := byTwin(policy.Span{From: .21 - width/2, To: .21 + width/2, Within: within}, 1, 1)
+				off, err := shop.ByTwin(policy.Span{From: .21 - width/2, To: .21 + width/2, Within: within}, 1, 1)
 				return 100 * off, err
 			})})
 	}
@@ -66,10 +69,10 @@ func closeness() ([]byte, error) {
 	var curves []curve
 	for _, l := range lifts {
 		curves = append(curves, curve{"twin: " + l.name, growing(.005, .1, func(within float64) (float64, error) {
-			off, err := byTwin(policy.Span{From: usual.From, To: usual.To, Within: within}, 1, l.lift)
+			off, err := shop.ByTwin(policy.Span{From: shop.Usual.From, To: shop.Usual.To, Within: within}, 1, l.lift)
 			return 100 * off, err
 		})}, curve{"noise: " + l.name, growing(.005, .1, func(within float64) (float64, error) {
-			return 100 * byNoise(within, 1, 1, l.lift), nil
+			return 100 * shop.ByNoise(within, 1, 1, l.lift), nil
 		})})
 	}
 	return draw(p, curves...)
@@ -83,14 +86,14 @@ func statements() ([]byte, error) {
 	logarithmic(&p.Y)
 	var curves []curve
 	for _, l := range lifts {
-		off, err := byTwin(usual, 1, l.lift)
+		off, err := shop.ByTwin(shop.Usual, 1, l.lift)
 		if err != nil {
 			return nil, err
 		}
 		curves = append(curves,
 			curve{"twin: " + l.name, growing(1, 1000, func(float64) (float64, error) { return 100 * off, nil })},
 			curve{"noise: " + l.name, growing(1, 1000, func(asked float64) (float64, error) {
-				return 100 * byNoise(usual.Within, 1, asked, l.lift), nil
+				return 100 * shop.ByNoise(shop.Usual.Within, 1, asked, l.lift), nil
 			})})
 	}
 	return draw(p, curves...)

@@ -1,3 +1,5 @@
+//go:build !byday
+
 // Command choosing draws the pictures of docs/choosing.md into docs/plots, by the exact laws: no data and no
 // chance are in them. Run it from the root of the repository.
 package main

@@ -36,12 +36,16 @@ func Release(transcript []float64, n mechanism.Noise, f []float64, rng *rand.Ran
 type words struct{ rng *rand.Rand }
 
 func (w words) Read(p []byte) (int, error) {
-	var b [8]byte
-	for i := 0; i < len(p); i += len(b) {
-		binary.LittleEndian.PutUint64(b[:], w.rng.Uint64())
-		copy(p[i:], b[:])
+	n := len(p)
+	for ; len(p) >= 8; p = p[8:] {
+		binary.LittleEndian.PutUint64(p, w.rng.Uint64())
 	}
-	return len(p), nil
+	if len(p) > 0 {
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], w.rng.Uint64())
+		copy(p, b[:])
+	}
+	return n, nil
 }
 
 // Parts tells the law of the product's noise from its covariance, for one secret that moves F along a direction with at

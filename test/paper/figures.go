@@ -7,13 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
-	"gonum.org/v1/plot/vg"
 
 	"fugu/test/setting"
 )
@@ -39,45 +33,17 @@ const (
 
 type curve struct {
 	name   string
-	points plotter.XYs
+	points []point
 }
+
+type point struct{ X, Y float64 }
 
 func (f *figure) add(name string, x, y float64) {
 	if n := len(f.curves); n == 0 || f.curves[n-1].name != name {
 		f.curves = append(f.curves, curve{name: name})
 	}
 	c := &f.curves[len(f.curves)-1]
-	c.points = append(c.points, plotter.XY{X: x, Y: y})
-}
-
-func (f *figure) write(dir string) error {
-	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.title, f.x, f.y
-	if f.logX {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-	}
-	if f.logY {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-	}
-	p.Legend.Top, p.Legend.Left = f.legend != bottom, true
-	p.Legend.TextStyle.Font.Size = 9
-	p.Add(plotter.NewGrid())
-	for i, c := range f.curves {
-		line, points, err := plotter.NewLinePoints(c.points)
-		if err != nil {
-			return err
-		}
-		line.Color, line.Dashes = plotutil.Color(i), plotutil.Dashes(i/7)
-		points.Color, points.Shape, points.Radius = plotutil.Color(i), plotutil.Shape(i), vg.Points(2)
-		p.Add(line, points)
-		p.Legend.Add(c.name, line, points)
-	}
-	if f.legend == above {
-		p.Y.Max += .6 * (p.Y.Max - p.Y.Min)
-	}
-	path := filepath.Join(dir, f.name)
-	return errors.Join(p.Save(16*vg.Centimeter, 11*vg.Centimeter, path+".svg"),
-		p.Save(16*vg.Centimeter, 11*vg.Centimeter, path+".png"), f.csv(path+".csv"))
+	c.points = append(c.points, point{x, y})
 }
 
 func (f *figure) csv(path string) error {

@@ -1,0 +1,77 @@
+package parser
+
+import (
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"fugu/parser/tree"
+)
+
+// elsewhere are aggregate functions of other databases that PostgreSQL does not have, with what to write instead of
+// them. Somebody may have made a function of that name, which nothing here forbids above a cut: it is looked at where
+// the statement is refused anyway, so that the hint is of use.
+var elsewhere = map[string]string{
+	"median": hintWithinGroup, "quantile": hintWithinGroup, "quantile_cont": hintWithinGroup,
+	"percentile": hintWithinGroup, "percentile_approx": hintWithinGroup, "approx_percentile": hintWithinGroup,
+	"approx_quantile": hintWithinGroup, "approx_quantiles": hintWithinGroup, "approx_median": hintWithinGroup,
+	"quantile_disc": "Write percentile_disc(0.5) WITHIN GROUP (ORDER BY x).",
+
+	"mean": "Write avg(x).", "average": "Write avg(x).", "avgif": "Write avg(x) FILTER (WHERE y > 30).",
+	"avg_if": "Write avg(x) FILTER (WHERE y > 30).", "sumif": "Write sum(x) FILTER (WHERE y > 30).",
+	"sum_if": "Write sum(x) FILTER (WHERE y > 30).", "countif": "Write count(*) FILTER (WHERE y > 30).",
+	"count_if": "Write count(*) FILTER (WHERE y > 30).", "countd": hintCountDistinct,
+	"count_distinct": hintCountDistinct, "approx_count_distinct": hintCountDistinct,
+	"approx_distinct": hintCountDistinct, "uniq": hintCountDistinct,
+
+	"stdev": "Write stddev_samp(x).", "stddev_sample": "Write stddev_samp(x).", "stdevp": "Write stddev_pop(x).",
+	"stddevp": "Write stddev_pop(x).", "std": "Write stddev_pop(x).", "var": "Write var_samp(x).",
+	"var_sample": "Write var_samp(x).", "varp": "Write var_pop(x).",
+
+	"group_concat": hintList, "listagg": hintList, "collect_list": hintList, "collect_set": hintList,
+	"first": hintAnyValue, "last": hintAnyValue, "arbitrary": hintAnyValue, "logical_and": hintBool,
+	"logical_or": hintBool,
+}
+
+const hintCountDistinct = "Write count(DISTINCT x)."
+
+// calledElsewhere is the hint for the first function in a list of expressions that another database aggregates with;
+// empty: there is none.
+func calledElsewhere(list []*pg.Node) (hint string) {
+	for _, n := range list {
+		tree.Inspect(n, func(m proto.Message) bool {
+			if f, ok := m.(*pg.FuncCall); ok && hint == "" {
+				hint = hintElsewhere(f)
+			}
+			return hint == ""
+		})
+	}
+	return hint
+}
+
+// hintElsewhere is what to write in the place of a call.
+func hintElsewhere(f *pg.FuncCall) string {
+	hint := elsewhere[strings.ToLower(tree.LastString(f.Funcname))]
+	if hint == "" || len(f.Funcname) > 1 {
+		return ""
+	}
+	return hint
+}
+
+// groupingHint says what to do about a column that is no key: the calls are those of other databases' aggregates that
+// the expression has.
+func groupingHint(calls []*pg.FuncCall, ref *pg.ColumnRef) string {
+	around := slices.IndexFunc(calls, func(f *pg.FuncCall) (found bool) {
+		tree.Inspect(f, func(m proto.Message) bool {
+			found = found || m == proto.Message(ref)
+			return !found
+		})
+		return found
+	})
+	if around >= 0 {
+		return hintElsewhere(calls[around])
+	}
+	return "Add it to GROUP BY, or aggregate it: avg(x), count(x)."
+}
