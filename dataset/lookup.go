@@ -132,13 +132,13 @@ var virtualTables = map[string][]planner.Column{
 		"epsilon_left float8, delta_total float8, releases int8, epoch int8, period int8"),
 	"last_release": columns("statement_id int8, column_name text, group_key text, mechanism text, assumption text, " +
 		"noise_sd float8, lower float8, upper float8, epsilon float8, delta float8, secret text, " +
-		"delta_reached float8, binding_pair text, epsilon_estimation float8"),
+		"delta_reached float8, binding_pair text, epsilon_estimation float8, epsilon_asked float8"),
 	"estimate": columns("statement_id int8, column_name text, group_key text, mean float8, sd float8, lower float8, " +
 		"upper float8, basis text, answers int8"),
 	"noise_law": columns("statement_id int8, column_name text, group_key text, source text, law text, scale float8, " +
 		"along float8, variance float8"),
 	"releases": columns("statement_id int8, dataset text, at timestamptz, mechanism text, assumption text, " +
-		"epsilon float8, delta float8, failed bool"),
+		"epsilon float8, delta float8, failed bool, epsilon_charged float8"),
 	"twin": columns("dataset text, table_name text, built timestamptz, rows int8, sampled int8, class text, " +
 		"told int8, taken int8, count_error float8, epsilon float8, delta float8, assumption text, at_least int8, " +
 		"told_error float8"),

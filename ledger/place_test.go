@@ -84,8 +84,7 @@ func inDatabase(t testing.TB) place {
 	}
 	server.databases++
 	name := fmt.Sprint("ledger_", server.databases)
-	if err := server.Exec(t.Context(), "postgres",
-		fmt.Sprintf(`CREATE DATABASE %s OWNER fugu_ledger`, name)); err != nil {
+	if err := server.CreateDatabase(t.Context(), name, "OWNER fugu_ledger"); err != nil {
 		t.Fatal(err)
 	}
 	return place(server.DSN("fugu_ledger", name))
@@ -102,8 +101,8 @@ func inCopy(t testing.TB, p place) place {
 	defer server.Unlock()
 	server.databases++
 	name := fmt.Sprint("ledger_", server.databases)
-	if err := server.Exec(t.Context(), "postgres",
-		fmt.Sprintf(`CREATE DATABASE %s TEMPLATE %s OWNER fugu_ledger`, name, config.Database)); err != nil {
+	if err := server.CreateDatabase(t.Context(), name,
+		fmt.Sprintf("TEMPLATE %s OWNER fugu_ledger", config.Database)); err != nil {
 		t.Fatal(err)
 	}
 	return place(server.DSN("fugu_ledger", name))

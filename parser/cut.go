@@ -24,6 +24,7 @@ type Cut struct {
 	Spreads    []Spread // in any order, each once
 	Alias      string   // of the relation, above the cut
 	Position   int
+	Nested     bool // it is not the statement's own SELECT: what is above it may aggregate its groups
 
 	sel   *pg.SelectStmt
 	from  *pg.Node

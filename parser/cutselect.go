@@ -18,6 +18,7 @@ func (a *analysis) cutSelect(s *pg.SelectStmt, w *with) error {
 	c := &Cut{Position: a.src.position(first), sel: s, Alias: fmt.Sprintf("fugu cut %d", len(a.stmt.Cuts)+1),
 		read: &reader{src: a.src, common: &reading{relations: a.relations}, names: &names{merged: map[string]Expr{}},
 			inner: s != a.stmt.root.Stmt.GetSelectStmt()}}
+	c.Nested = c.read.inner
 
 	switch {
 	case !folds(s):

@@ -33,7 +33,7 @@ func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 		return rows, err
 	}
 
-	s.found = nil
+	s.found, s.session.omitted = nil, nil
 	bound, err := s.bind(ctx, b)
 	if err == nil {
 		bound.Notices, err = s.heard(ctx, b.Ask, bound.Notices)

@@ -65,6 +65,7 @@ func (s *statement) twinArrays(ctx context.Context, b wire.Binding) (arrays [][]
 	}
 
 	for i, rows := range answers {
+		s.omits(i, rows)
 		for k := range s.plan.Twins[i].Width() {
 			column := make([]planner.Value, len(rows))
 			for j, r := range rows {
@@ -74,6 +75,25 @@ func (s *statement) twinArrays(ctx context.Context, b wire.Binding) (arrays [][]
 		}
 	}
 	return arrays, nil
+}
+
+// omits notes what an answer about a twin whose rows are not listed lacks, to be told once in a session for each way
+// in which it lacks something. A statement that asks how far values may be off asks for parts of them besides, of which
+// the client sees nothing.
+func (s *statement) omits(twin int, rows [][]planner.Value) {
+	if lex.ContainsFold(s.source, "fugu") {
+		return
+	}
+	null := make([][]bool, len(rows))
+	for i, row := range rows {
+		for _, v := range row {
+			null[i] = append(null[i], v.Null)
+		}
+	}
+	if text := s.plan.Twins[twin].Omitted(null); text != "" && s.session.meets(text) {
+		s.session.omitted = append(s.session.omitted, wire.Notice{Message: text,
+			Hint: "Group by what more rows have in common. Nothing says which groups were left out, or how many."})
+	}
 }
 
 // virtual returns the arrays of the statement's virtual tables.
@@ -196,8 +216,9 @@ func (s *session) meets(table string) bool {
 // there is something to say.
 func (s *statement) heard(ctx context.Context, ask func(context.Context, string) ([][]string, error),
 	brought []wire.Notice) (heard []wire.Notice, err error) {
-	introduces := s.introduces()
-	if !introduces && len(brought) == 0 {
+	introduces, omitted := s.introduces(), s.session.omitted
+	s.session.omitted = nil
+	if !introduces && len(brought)+len(omitted) == 0 {
 		return nil, nil
 	}
 	wishes, err := askHearing(ctx, ask)
@@ -210,6 +231,9 @@ func (s *statement) heard(ctx context.Context, ask func(context.Context, string)
 		if told := s.introduce(); !wishes.silent {
 			heard = told
 		}
+	}
+	if !wishes.silent {
+		heard = append(heard, omitted...)
 	}
 	return wishes.of(append(heard, brought...)), nil
 }

@@ -33,11 +33,12 @@ type session struct {
 	prepared bool // the client has sent a PREPARE of a protected statement, so an EXECUTE may be more than ordinary
 	made     bool // the client has sent a text that may have given a relation the name of a protected one
 
-	means  dataset.Meanings // what the names mean in the text that is interpreted next
-	latest renaming         // what was interpreted last, if it was a renaming
-	met    map[string]bool  // the twins that the session was told of
-	last   answer.Told      // the answer that fugu.last_release shows
-	asked  lastAsked        // the statement that it answers
+	means   dataset.Meanings // what the names mean in the text that is interpreted next
+	latest  renaming         // what was interpreted last, if it was a renaming
+	met     map[string]bool  // the twins that the session was told of, and what was told of omissions
+	omitted []wire.Notice    // what the statement that is bound has left out, until it is told
+	last    answer.Told      // the answer that fugu.last_release shows
+	asked   lastAsked        // the statement that it answers
 }
 
 // Connect opens a guest for the session.

@@ -41,7 +41,9 @@ func Budget(ctx context.Context, l ledger.Ledger, policies []*policy.Policy,
 // mostReleases is how many answers of a dataset fugu.releases shows, the newest.
 const mostReleases = 1000
 
-// Releases are the rows of fugu.releases.
+// Releases are the rows of fugu.releases. Its epsilon is what was asked for, to which the noise of one answer is made;
+// epsilon_charged is what that took, of the secret of which it took most: less where the noise is rounded upwards, and
+// more where the answer tells something together with those before it.
 func Releases(ctx context.Context, l ledger.Ledger, policies []*policy.Policy) (rows [][]planner.Value, err error) {
 	for _, p := range policies {
 		answers, err := l.Releases(ctx, p.Dataset, mostReleases)
@@ -49,10 +51,14 @@ func Releases(ctx context.Context, l ledger.Ledger, policies []*policy.Policy) (
 			return nil, account.Error(err)
 		}
 		for _, a := range answers {
+			var most float64
+			for _, l := range a.Losses {
+				most = max(most, l.EpsilonAt(float64(a.Requested.Delta)))
+			}
 			rows = append(rows, []planner.Value{integer(a.ID), text(p.Dataset),
 				text(a.At.UTC().Format(time.RFC3339Nano)), text(a.Mechanism), text(a.Assumption),
 				float(float64(a.Requested.Epsilon)), float(float64(a.Requested.Delta)),
-				text(strconv.FormatBool(a.Failed))})
+				text(strconv.FormatBool(a.Failed)), float(most)})
 		}
 	}
 	return rows, nil
@@ -143,8 +149,9 @@ func Channel(chances []told.Chance) (rows [][]planner.Value) {
 	return rows
 }
 
-// LastRelease are the rows of fugu.last_release. What a loss comes to takes longer to compute than everything else
-// about an answer, and few ask.
+// LastRelease are the rows of fugu.last_release. Its epsilon is what the answer was charged of the row's secret, and
+// epsilon_asked what fugu.epsilon or the policy asked for: that is called epsilon in fugu.releases. What a loss comes
+// to takes longer to compute than everything else about an answer, and few ask.
 func LastRelease(l answer.Told) [][]planner.Value {
 	epsilon := map[string]float64{}
 	// Once for each secret, and not for each value.
@@ -166,7 +173,8 @@ func LastRelease(l answer.Told) [][]planner.Value {
 		row := []planner.Value{id, text(c.Column), text(c.GroupKey), text(mechanism), text(assumption),
 			text(sd), text(lower), text(upper), float(epsilon[c.Secret]),
 			float(stated(l.Answer.Losses[c.Secret], l.Budget)), text(c.Secret)}
-		rows = append(rows, append(row, certified(l.Answer.Certificates, c.Secret)...))
+		row = append(row, certified(l.Answer.Certificates, c.Secret)...)
+		rows = append(rows, append(row, float(float64(l.Budget.Epsilon))))
 	}
 	return rows
 }

@@ -27,6 +27,7 @@ type Cut struct {
 	ParamTypes []uint32 // and their types
 	Label      string   // as people read it: count(*), avg(age) of public.adult by sex
 
+	nested  bool // it does not stand by itself: what is above it may aggregate its groups
 	cut     *parser.Cut
 	columns []parser.RelationColumn  // above the cut: keys, groupings, aggregates
 	tables  map[int]*protected.Table // by Rel
@@ -45,7 +46,7 @@ func Reads(c *parser.Cut) bool {
 func New(
 	ctx context.Context, c *parser.Cut, tables protected.Tables, db protected.Database, given []uint32,
 ) (*Cut, error) {
-	out := &Cut{cut: parser.Ordered(c), tables: map[int]*protected.Table{}, number: map[int]int{}}
+	out := &Cut{nested: c.Nested, cut: parser.Ordered(c), tables: map[int]*protected.Table{}, number: map[int]int{}}
 	c = out.cut
 	for _, s := range c.Sources {
 		t, ok := tables.Protected(s.Table.Schema, s.Table.Name)

@@ -40,7 +40,7 @@ func Load(ctx context.Context, c *pgcluster.Cluster, db string, o Options) (Load
 
 // load is Load into a new database.
 func load(ctx context.Context, c *pgcluster.Cluster, db string, o Options) (loaded Loaded, err error) {
-	if err := c.Exec(ctx, "postgres", "CREATE DATABASE "+pgx.Identifier{db}.Sanitize()); err != nil {
+	if err := c.CreateDatabase(ctx, db, ""); err != nil {
 		return loaded, err
 	}
 	conn, err := pgx.Connect(ctx, c.DSN("postgres", db))

@@ -49,6 +49,14 @@ func TestSettingsFollowTransactions(t *testing.T) {
 		if got > step.want+0.005 || got < step.want*0.99 {
 			t.Errorf("%s: the statement cost epsilon %g, not %g", step.do, got, step.want)
 		}
+
+		// Either table says both what was asked for and what was charged.
+		var asked, again, charged float64
+		if err := c.QueryRow(t.Context(), "SELECT max(l.epsilon_asked), max(r.epsilon), max(r.epsilon_charged) FROM "+
+			"fugu.last_release l JOIN fugu.releases r USING (statement_id)", pgx.QueryExecModeExec).
+			Scan(&asked, &again, &charged); err != nil || asked != step.want || again != asked || charged != got {
+			t.Errorf("%s: asked for %g and %g, charged %g and %g, %v", step.do, asked, again, got, charged, err)
+		}
 	}
 	if got := rows(t, c, "SHOW fugu.epsilon"); !strings.Contains(got, `"1"`) {
 		t.Errorf("SHOW says %s", got)

@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -193,6 +194,12 @@ func (c *Cluster) Exec(ctx context.Context, db, sql string) error {
 	defer conn.Close(context.WithoutCancel(ctx))
 	_, err = conn.Exec(ctx, sql).ReadAll()
 	return err
+}
+
+// CreateDatabase makes a database; more is what follows its name, such as TEMPLATE base. Files are copied as they are
+// and not written to the log block by block, which takes the server a third of the time.
+func (c *Cluster) CreateDatabase(ctx context.Context, name, more string) error {
+	return c.Exec(ctx, "postgres", "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" STRATEGY file_copy "+more)
 }
 
 func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }

@@ -16,15 +16,30 @@ import (
 
 var initdbArgs = []string{"--auth=trust", "--no-sync", "--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8"}
 
-// makeData creates the data directory of a cluster: a copy of one made earlier by the same version of PostgreSQL, or if
+// makeData creates the data directory of a cluster: a copy of one made earlier by the same program, or if
 // there is none or it is damaged, with initdb, and then a copy is kept.
 func makeData(ctx context.Context, bin string, as account, data string) error {
-	version, err := run(ctx, as, filepath.Join(bin, "postgres"), "--version")
+	server, err := os.Stat(filepath.Join(bin, "postgres"))
 	if err != nil {
 		return err
 	}
-	cache, cacheErr := openCache(as, bin+"\n"+version+"\n"+strings.Join(initdbArgs, "\n"))
-	if cacheErr == nil {
+	// To ask the program for its version takes as long as a tenth of the start: another version is another file.
+	cache, cacheErr := openCache(as, fmt.Sprintln(bin, server.Size(), server.ModTime().UnixNano(), initdbArgs))
+	if cacheErr != nil {
+		return initdb(ctx, bin, as, data)
+	}
+
+	// Others may copy at the same time, but nobody while one exchanges what is there: a copy would have half of each.
+	lock, err := os.Open(cache.root)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	// Who waited for the second may find it made meanwhile.
+	for _, how := range []int{syscall.LOCK_SH, syscall.LOCK_EX} {
+		if err := syscall.Flock(int(lock.Fd()), how); err != nil {
+			return os.NewSyscallError("flock", err)
+		}
 		if cache.copyTo(ctx, data) == nil {
 			return nil
 		}
@@ -32,14 +47,16 @@ func makeData(ctx context.Context, bin string, as account, data string) error {
 			return err
 		}
 	}
-	if _, err := run(ctx, as, filepath.Join(bin, "initdb"), append([]string{"-D", data},
-		initdbArgs...)...); err != nil {
+	if err := initdb(ctx, bin, as, data); err != nil {
 		return err
 	}
-	if cacheErr == nil {
-		_ = cache.store(ctx, data) // the next cluster will try again
-	}
+	_ = cache.store(ctx, data) // the next cluster will try again
 	return nil
+}
+
+func initdb(ctx context.Context, bin string, as account, data string) error {
+	_, err := run(ctx, as, filepath.Join(bin, "initdb"), append([]string{"-D", data}, initdbArgs...)...)
+	return err
 }
 
 // cache is a place for one data directory, shared by all processes that run as the same account:

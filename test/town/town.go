@@ -62,7 +62,7 @@ type Town struct {
 func Build(t testing.TB, name string, edits ...string) *Town {
 	t.Helper()
 	w := &Town{Cluster: pgcluster.Shared(t), Name: name, searches: quote.NewSearches()}
-	if err := w.Cluster.Exec(t.Context(), "postgres", "CREATE DATABASE "+name); err != nil {
+	if err := w.Cluster.CreateDatabase(t.Context(), name, ""); err != nil {
 		t.Fatal(err)
 	}
 	w.Exec(t, schema)

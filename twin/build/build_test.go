@@ -72,7 +72,7 @@ type world struct {
 func newWorld(t testing.TB, name, sql, yaml string) *world {
 	t.Helper()
 	c := pgcluster.Shared(t)
-	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE "+name); err != nil {
+	if err := c.CreateDatabase(t.Context(), name, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, role := range []string{"shop_keeper", "shop_guest"} {

@@ -43,7 +43,7 @@ func spreadDatabase(t testing.TB) {
 	t.Helper()
 	c := databases(t)
 	spreadOnce.Do(func() {
-		spreadOnce.err = c.Exec(context.Background(), "postgres", "CREATE DATABASE spread")
+		spreadOnce.err = c.CreateDatabase(context.Background(), "spread", "")
 		if spreadOnce.err == nil {
 			spreadOnce.err = c.Exec(context.Background(), "spread", spreadSQL)
 		}

@@ -42,7 +42,7 @@ func databases(t testing.TB) *pgcluster.Cluster {
 	made.Do(func() {
 		made.run(c, "postgres", "CREATE ROLE fugu_guest LOGIN; CREATE ROLE fugu_open LOGIN; CREATE ROLE fugu_reader "+
 			"LOGIN")
-		made.run(c, "postgres", "CREATE DATABASE base")
+		made.database(c, "base", "")
 		made.run(c, "base", worldSQL)
 		for i, more := range []string{"", "SELECT oddities()"} {
 			for _, w := range [][2]world{worlds, odd}[i] {
@@ -90,9 +90,18 @@ func (m *making) run(c *pgcluster.Cluster, db, sql string) {
 	}
 }
 
+func (m *making) database(c *pgcluster.Cluster, name, more string) {
+	if m.err != nil {
+		return
+	}
+	if err := c.CreateDatabase(context.Background(), name, more); err != nil {
+		m.err = fmt.Errorf("making the worlds: %w", err)
+	}
+}
+
 // world makes a world's database, in which more is done besides.
 func (m *making) world(c *pgcluster.Cluster, w world, more string) {
-	m.run(c, "postgres", "CREATE DATABASE "+w.database+" TEMPLATE base")
+	m.database(c, w.database, "TEMPLATE base")
 	m.run(c, "postgres", "GRANT CREATE, TEMPORARY ON DATABASE "+w.database+" TO fugu_guest, fugu_open")
 	m.run(c, w.database, fmt.Sprintf("INSERT INTO customer SELECT * FROM people(%d)", w.rich))
 	if more != "" {
