@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 // What is shown of an interval has the digits that its standard deviation warrants.
@@ -29,6 +31,7 @@ func TestShown(t *testing.T) {
 
 // However large or small: no end is further in than it was, nor further out than a hundredth of the deviation.
 func TestShownIsNeverTooNarrow(t *testing.T) {
+	patient.Test(t)
 	random := rand.New(rand.NewPCG(5, 17))
 	for range 100_000 {
 		sd := math.Pow(10, 20*random.Float64()-10)

@@ -115,16 +115,17 @@ func TestTwinAsOnPostgreSQL(t *testing.T) {
 	patient.Test(t)
 	_, through, direct := serveCensus(t)
 	for name, script := range twinScripts {
+		d := dial(t, direct)
+		d.Send(t, over(script, "fugu_twin.adult")...)
+		want := places.ReplaceAllString(d.until(t, ready(answers(script))), "")
 		for _, as := range twinNames {
 			if as != "adult" && as != "public.adult" && name != "select" {
 				continue
 			}
 			t.Run(name+" "+as, func(t *testing.T) {
-				d, f := dial(t, direct), dial(t, through)
+				f := dial(t, through)
 				f.Send(t, query("SELECT FROM adult LIMIT 0")) // with which the notice comes
 				f.until(t, ready(1))
-				d.Send(t, over(script, "fugu_twin.adult")...)
-				want := places.ReplaceAllString(d.until(t, ready(answers(script))), "")
 				f.Send(t, over(script, as)...)
 				if got := places.ReplaceAllString(f.until(t, ready(answers(script))), ""); got != want {
 					t.Error(difference(got, want))
