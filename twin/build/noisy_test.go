@@ -38,7 +38,8 @@ func TestNoiseAboutAnotherTable(t *testing.T) {
 			}
 			if _, err := b.ledger.Charge(t.Context(), ledger.Charge{Key: entryKey(c.name), Dataset: p.Dataset,
 				User: "alice", Losses: losses, Limit: privacy.Budget{Epsilon: 2, Delta: .01},
-				Requested: privacy.Budget{Epsilon: .1}, Mechanism: c.mechanism, Assumption: "none", Answer: []byte("1")}); err != nil {
+				Requested: privacy.Budget{Epsilon: .1}, Mechanism: c.mechanism, Assumption: "none",
+				Answer: []byte("1")}); err != nil {
 				t.Fatal(err)
 			}
 
