@@ -72,25 +72,26 @@ func TestSideDoorsFromBeside(t *testing.T) {
 		t.Skip("the masks are off")
 	}
 	direct, through := serveBeside(t)
-	see := func(dsn string) map[string]string {
-		out := sweep(t, dsn)
-		c := connect(t, dsn)
+	// Of what PostgreSQL itself tells only these have to be there; TestSideDoorsSweep counts the others.
+	list := func(dsn string) map[string]string {
+		out, c := map[string]string{}, connect(t, dsn)
 		for _, sql := range besides {
 			out[sql] = look(t, c, sql)
 		}
 		return out
 	}
+	all := func(dsn string) map[string]string {
+		out := sweep(t, dsn)
+		maps.Copy(out, list(dsn))
+		return out
+	}
 	disturb(t)
-	open, masked := see(direct), see(through)
+	open, masked := list(direct), all(through)
 	disturb(t)
-	openAfter, maskedAfter := see(direct), see(through)
-	moved := 0
+	openAfter, maskedAfter := list(direct), all(through)
 	for _, sql := range slices.Sorted(maps.Keys(masked)) {
 		if masked[sql] != maskedAfter[sql] {
 			t.Errorf("%s: tells of protected rows\n%s", sql, firstDifference(masked[sql], maskedAfter[sql]))
-		}
-		if open[sql] != openAfter[sql] {
-			moved++
 		}
 	}
 	for _, sql := range besides {
@@ -101,7 +102,7 @@ func TestSideDoorsFromBeside(t *testing.T) {
 			t.Errorf("%s: %s", sql, masked[sql])
 		}
 	}
-	t.Logf("%d statements, of which %d tell when PostgreSQL answers them", len(masked), moved)
+	t.Logf("%d statements tell the same", len(masked))
 }
 
 // Locks on relations of a database with protected rows are not shown in another one, and its own are.

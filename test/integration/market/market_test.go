@@ -209,14 +209,12 @@ func load(t *testing.T) *market {
 
 func (m *market) fill(t *testing.T) {
 	t.Helper()
-	if err := m.cluster.Exec(t.Context(), "postgres", "CREATE DATABASE "+database); err != nil {
+	if err := m.cluster.CreateDatabase(t.Context(), database, ""); err != nil {
 		t.Fatal(err)
 	}
 	loading := exec.CommandContext(t.Context(), filepath.Join(example, "load.sh"), strconv.Itoa(*orders))
 	loading.Env = append(os.Environ(), "PGHOST="+m.cluster.SocketDir(), "PGPORT="+strconv.Itoa(m.cluster.Port()),
-		"PGUSER=postgres", "PGDATABASE="+database,
-		// That each row's keys are there is a third of the work, and shown with fewer rows by tests of the command.
-		"PGOPTIONS=-c session_replication_role=replica")
+		"PGUSER=postgres", "PGDATABASE="+database)
 	if out, err := loading.CombinedOutput(); err != nil {
 		t.Fatalf("load.sh: %v\n%s", err, out)
 	}
