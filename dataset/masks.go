@@ -86,10 +86,8 @@ const writableViews = `SELECT c.relname, pg_get_viewdef(c.oid) FROM pg_class c
 	    WHERE r.ev_class = c.oid AND d.refobjid NOT IN (c.oid, 'pg_authid'::regclass)
 	      AND NOT has_table_privilege('public', d.refobjid, 'SELECT'))`
 
-// loadIntrospection reads what information_schema's views are made of, so that they can show the protected tables, and
-// the views over them. A view that reads what not everybody may read cannot be written out for the guest; but pg_authid
-// is read as pg_roles.
-func (s *Snapshot) loadIntrospection(ctx context.Context, reader *upstream.Reader) error {
+// loadIntrospection finds what information_schema is to show: the protected tables, and the views over them.
+func (s *Snapshot) loadIntrospection(ctx context.Context, reader *upstream.Reader) (err error) {
 	var tables []shadow.Root
 	for _, t := range s.Tables {
 		root, err := rootOf(ctx, reader, t.Table.Schema, t.Table.Name)
@@ -106,23 +104,29 @@ func (s *Snapshot) loadIntrospection(ctx context.Context, reader *upstream.Reade
 		tables = append(tables, root)
 	}
 
-	// Only views that the guest may write out himself: the rest stays as PostgreSQL shows it.
-	rows, err := reader.Query(ctx, writableViews, nil, nil)
+	s.listing, err = shadow.NewIntrospection(tables)
+	return err
+}
+
+var _ parser.Introspector = Catalog{}
+
+// Introspection is what shows protected tables to those who ask what there is.
+func (s *Snapshot) Introspection() *shadow.Introspection { return s.listing }
+
+// Definitions reads what information_schema's views are made of, so that they can show what is protected. A view that
+// reads what not everybody may read cannot be written out for the guest, and stays as PostgreSQL shows it; but
+// pg_authid is read as pg_roles.
+func (c Catalog) Definitions() (map[string]string, error) {
+	rows, err := c.reader.Query(c.ctx, writableViews, nil, nil)
 	if err != nil {
-		return fmt.Errorf("reading the views of information_schema: %w", err)
+		return nil, fmt.Errorf("reading the views of information_schema: %w", err)
 	}
 	definitions := map[string]string{}
 	for _, r := range rows {
 		definitions[r[0].Text] = r[1].Text
 	}
-	s.listing, err = shadow.NewIntrospection(tables, definitions)
-	return err
+	return definitions, nil
 }
-
-var _ parser.Introspector = (*Snapshot)(nil)
-
-// Introspection is what shows protected tables to those who ask what there is.
-func (s *Snapshot) Introspection() *shadow.Introspection { return s.listing }
 
 // loadHidden finds the columns that twins leave out, so that their tables show without them.
 func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) error {

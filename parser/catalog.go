@@ -47,7 +47,11 @@ type Catalog interface {
 type Shadower interface{ Shadows() *shadow.Shadows }
 
 // Introspector is a Catalog that shows protected tables. What does not implement it shows none.
-type Introspector interface{ Introspection() *shadow.Introspection }
+type Introspector interface {
+	Introspection() *shadow.Introspection
+	// Definitions is what the Introspection asks for when a statement needs it: a shadow.Definitions.
+	Definitions() (map[string]string, error)
+}
 
 // Hider is a Catalog that hides columns.
 type Hider interface{ Hidden() *shadow.Hidden }

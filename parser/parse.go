@@ -119,7 +119,7 @@ func (a *analysis) mask() error {
 		masks.Shadows = c.Shadows()
 	}
 	if c, ok := a.catalog.(Introspector); ok {
-		masks.Listing = c.Introspection()
+		masks.Listing, masks.Definitions = c.Introspection(), c.Definitions
 	}
 	if c, ok := a.catalog.(Hider); ok {
 		masks.Hidden = c.Hidden()

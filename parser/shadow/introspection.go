@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -21,9 +22,13 @@ import (
 type Introspection struct {
 	shown *pg.Node // ARRAY(SELECT ...): the oids of protected tables, and of views over them
 
-	definitions map[string]string // of information_schema's views
-	views       sync.Map          // from name to *pg.Node: the views that were asked for, see view
+	definitions atomic.Pointer[map[string]string] // of information_schema's views; nil: nobody has asked for one
+	views       sync.Map                          // from name to *pg.Node: the views that were asked for, see view
 }
+
+// Definitions reads the queries of information_schema's views as the server has them, under a search_path of pg_catalog
+// alone.
+type Definitions func() (map[string]string, error)
 
 const informationSchema = "information_schema"
 
@@ -50,10 +55,8 @@ func Introspects(sql string) bool {
 	return false
 }
 
-// NewIntrospection returns what shows tables. definitions are the queries of information_schema's views as the server
-// has them, under a search_path of pg_catalog alone. A view that this version of Fugu cannot read stays as PostgreSQL
-// has it.
-func NewIntrospection(tables []Root, definitions map[string]string) (*Introspection, error) {
+// NewIntrospection returns what shows tables.
+func NewIntrospection(tables []Root) (*Introspection, error) {
 	if len(tables) == 0 {
 		return nil, nil
 	}
@@ -61,22 +64,41 @@ func NewIntrospection(tables []Root, definitions map[string]string) (*Introspect
 	if err != nil {
 		return nil, err
 	}
-	return &Introspection{shown: shown, definitions: definitions}, nil
+	return &Introspection{shown: shown}, nil
 }
 
-// view returns the subselect that takes the place of a view of information_schema; nil if the view stays as it is.
-// There are some sixty of them, and most are never asked for, so each is made of its definition when it first is: by
-// two at the same time, if two ask.
-func (x *Introspection) view(name string) *pg.Node {
-	if _, ok := x.definitions[name]; !ok {
-		return nil // and is not kept: clients choose names without end
+// view returns the subselect that takes the place of a view of information_schema; nil if the view stays as it is, as
+// does one that this version of Fugu cannot read. There are some sixty of them, and most are never asked for, so each
+// is made of its definition when it first is: by two at the same time, if two ask.
+func (x *Introspection) view(name string, read Definitions) (*pg.Node, error) {
+	definitions, err := x.defined(read)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := definitions[name]; !ok {
+		return nil, nil // and is not kept: clients choose names without end
 	}
 	if made, ok := x.views.Load(name); ok {
-		return made.(*pg.Node)
+		return made.(*pg.Node), nil
 	}
-	w := &widening{shown: x.shown, definitions: x.definitions, done: map[string]*pg.Node{}}
+	w := &widening{shown: x.shown, definitions: definitions, done: map[string]*pg.Node{}}
 	made, _ := x.views.LoadOrStore(name, w.view(name))
-	return made.(*pg.Node)
+	return made.(*pg.Node), nil
+}
+
+// defined are the definitions of the views. To write them all out takes the server longer than the rest of what a
+// policy is loaded with, and most clients never ask, so they are read when somebody first does. What cannot be read is
+// tried again.
+func (x *Introspection) defined(read Definitions) (map[string]string, error) {
+	if known := x.definitions.Load(); known != nil {
+		return *known, nil
+	}
+	definitions, err := read()
+	if err != nil {
+		return nil, err
+	}
+	x.definitions.Store(&definitions)
+	return definitions, nil
 }
 
 // shownArray writes an array of the oids of tables. One that was made anew since is known by its name.
@@ -235,7 +257,7 @@ func readsClass(sel *pg.SelectStmt, alias string) bool {
 }
 
 // introspect shows protected tables in a statement that asks what there is.
-func (p *pass) introspect(x *Introspection, hidden *Hidden) error {
+func (p *pass) introspect(x *Introspection, read Definitions, hidden *Hidden) error {
 	root := p.Root
 	if x == nil || !Introspects(p.Text) || !takesSubselects(root) {
 		return nil
@@ -251,7 +273,11 @@ func (p *pass) introspect(x *Introspection, hidden *Hidden) error {
 		if rv.GetSchemaname() != informationSchema {
 			continue
 		}
-		if query := x.view(rv.Relname); query != nil {
+		query, err := x.view(rv.Relname, read)
+		if err != nil {
+			return err
+		}
+		if query != nil {
 			substitute(n, query)
 			unqualify(root, informationSchema, rv.Relname)
 			p.hide(hidden, n)

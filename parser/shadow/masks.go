@@ -9,13 +9,14 @@ import "fugu/internal/hook"
 
 // Masks are all that stands between statements and the catalog of the server. What is nil does nothing.
 type Masks struct {
-	Shadows *Shadows
-	Listing *Introspection
-	Hidden  *Hidden
+	Shadows     *Shadows
+	Listing     *Introspection
+	Definitions Definitions // for Listing
+	Hidden      *Hidden
 }
 
 // Apply puts the masks into a statement, and reports whether it has changed. An error is a *sqlstate.Error with a
-// position: something that cannot be masked.
+// position, of something that cannot be masked, or that of reading the Definitions.
 func (m Masks) Apply(s Statement) (changed bool, err error) {
 	p := &pass{Statement: s}
 
@@ -30,6 +31,6 @@ func (m Masks) Apply(s Statement) (changed bool, err error) {
 		}
 	}
 
-	err = p.introspect(m.Listing, m.Hidden)
+	err = p.introspect(m.Listing, m.Definitions, m.Hidden)
 	return p.changed, err
 }
