@@ -85,6 +85,7 @@ func TestManyIdleClients(t *testing.T) {
 	engine := &silentGuests{}
 	s := New(Config{Auth: auth.Trust{}, MaxClients: n, DrainTimeout: patience, Logger: slog.New(slog.DiscardHandler)},
 		engine)
+	s.linger = patience
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, listener) }()

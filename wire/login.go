@@ -157,7 +157,7 @@ func (s *Server) begin(work context.Context, l *login, engine Session, lease *le
 	undo.add(s.tally.enter())
 	session := &session{log: s.config.Logger, tally: &s.tally, idle: s.config.IdleTimeout,
 		idleInTransaction: s.config.IdleInTransactionTimeout, ctx: lasting, conn: l.conn, engine: engine, lease: lease,
-		exchange: newExchange(statusIdle), in: l.in, maxBody: s.config.MessageBytes, client: l.out}
+		exchange: newExchange(statusIdle), in: l.in, maxBody: s.config.MessageBytes, client: l.out, linger: s.linger}
 	var pid uint32
 	if lease.held != nil {
 		session.guest = lease.held.Conn()

@@ -42,6 +42,7 @@ type Server struct {
 	clients atomic.Int64 // that have asked for a session
 	conns   atomic.Int64 // all, with those of which nothing is known yet
 	tally   tally
+	linger  time.Duration // of sessions: the constant, but in tests of more sessions at once than processors serve in it
 
 	retiring context.Context // ends when no more clients are taken
 	retire   context.CancelFunc
@@ -53,7 +54,7 @@ func New(config Config, engine Engine) *Server {
 	if config.MessageBytes <= 0 || config.MessageBytes > maxFrame {
 		config.MessageBytes = maxFrame
 	}
-	s := &Server{config: config, engine: engine, keys: keys{m: map[uint32]key{}}}
+	s := &Server{config: config, engine: engine, keys: keys{m: map[uint32]key{}}, linger: linger}
 	s.retiring, s.retire = context.WithCancel(context.Background())
 	if config.Pool.Size > 0 {
 		s.pool = newPool(config.Pool)

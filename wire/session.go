@@ -23,6 +23,7 @@ type session struct {
 	tally *tally // the server's
 	// idle and idleInTransaction are how long a client may ask nothing before it is sent away; 0: for ever.
 	idle, idleInTransaction time.Duration
+	linger                  time.Duration // the server's
 	ctx                     context.Context
 	conn                    net.Conn // the client's
 	// guest is of held; nil while none is. The frontend changes it, with mu held, where no backend runs.
@@ -100,9 +101,9 @@ func (s *session) stop(reason error) {
 	}
 	s.expire()
 	if s.guest != nil {
-		_ = s.guest.SetDeadline(time.Now().Add(linger))
+		_ = s.guest.SetDeadline(time.Now().Add(s.linger))
 	}
-	_ = s.conn.SetWriteDeadline(time.Now().Add(2 * linger)) // for what the guest still replies
+	_ = s.conn.SetWriteDeadline(time.Now().Add(2 * s.linger)) // for what the guest still replies
 }
 
 func (s *session) why() error {
@@ -114,7 +115,7 @@ func (s *session) why() error {
 // tell says why the session ends, if the client has to be told and has not been. It has time of its own for that: where
 // thousands of sessions end at once, the guest's end may take all that stop allows.
 func (s *session) tell() {
-	_ = s.conn.SetWriteDeadline(time.Now().Add(linger))
+	_ = s.conn.SetWriteDeadline(time.Now().Add(s.linger))
 	if last := farewell(s.why()); last != nil && !s.heard {
 		s.client.muted = false
 		s.client.send(response(last))

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"fugu/test/patient"
 	_ "fugu/test/seeded" // what rapid draws is the same at every run
 )
 
@@ -186,6 +187,7 @@ func TestAgainstDefinitions(t *testing.T) {
 // No pair of the span, wide or narrow, costs more than the account says of its two extreme ones; nor, with the
 // covariances as they are under both values, has it a greater δ than the certificate's, either way.
 func TestWholeSpan(t *testing.T) {
+	patient.Test(t)
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSample(t)
 		a, err := New(s, drawn)

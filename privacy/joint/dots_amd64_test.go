@@ -1,9 +1,14 @@
 package joint
 
-import "testing"
+import (
+	"testing"
+
+	"fugu/test/patient"
+)
 
 // A processor without such vectors computes the same.
 func TestDotsWithoutVectors(t *testing.T) {
+	patient.Test(t)
 	before := fused
 	fused = false
 	defer func() { fused = before }()

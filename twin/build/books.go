@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"fugu/internal/hook"
@@ -253,26 +254,42 @@ func Drawn(ctx context.Context, l ledger.Ledger, table policy.QualifiedName) (bo
 	return d != nil, nil
 }
 
-// noisy refuses a twin of a table about which answers with noise were given: each hides less beside the other. The
-// ledger does not say which table of a dataset an answer was about, so any of the dataset counts, unless the policy
-// answers other tables with noise.
-func (b books) noisy(ctx context.Context, p *policy.Policy) error {
-	if slices.ContainsFunc(p.Tables, func(t policy.Table) bool { return t.Answers != policy.FromTwin }) {
-		return nil
+// noisy refuses a twin of a table about which answers with noise were given: each hides less beside the other. Which
+// table an answer was about is known by the secrets that it was charged to: only those of tables that the policy
+// answers with noise still are no reason, whatever became of the others' names. drawn says that there is a draw, beside
+// which no answer with noise was given since.
+func (b books) noisy(ctx context.Context, p *policy.Policy, drawn bool) error {
+	stillNoisy := func(secret string) bool {
+		return slices.ContainsFunc(p.Secrets, func(s policy.Secret) bool {
+			t, ok := p.Table(s.Table)
+			return ok && s.Name == secret && t.Answers == policy.ByAnswerNoise
+		})
 	}
 	given, err := b.ledger.Releases(ctx, p.Dataset, maxGiven)
 	if err != nil {
 		return fmt.Errorf("looking at what dataset %s was told: %w", p.Dataset, err)
 	}
+
 	for _, g := range given {
-		if g.Mechanism != ledger.Twin && g.Mechanism != ledger.Ordering {
-			return fmt.Errorf("answers with noise were given about dataset %s: beside a twin they hide less than they "+
-				"claimed, and it beside them; keep answers: noise, or give the dataset another name if its rows are "+
-				"others", p.Dataset)
+		switch g.Mechanism {
+		case ledger.Twin, ledger.Ordering, ledger.Derived: // what is derived tells no more than what it comes from
+			continue
 		}
+		others := slices.DeleteFunc(slices.Sorted(maps.Keys(g.Losses)), stillNoisy)
+		if len(others) > 0 || len(g.Losses) == 0 {
+			return fmt.Errorf("answers with noise were given about dataset %s, about its secrets %q: beside a twin "+
+				"they hide less than they claimed, and it beside them; keep answers: noise, or give the dataset "+
+				"another name if its rows are others", p.Dataset, others)
+		}
+	}
+
+	// Before a first draw nothing may be left unseen.
+	if !drawn && len(given) == maxGiven {
+		return fmt.Errorf("dataset %s was told %d answers and more, which are too many to see that none was about "+
+			"this table; write a policy of its own, with another dataset, for the table", p.Dataset, maxGiven)
 	}
 	return nil
 }
 
 // maxGiven is how many of a dataset's latest answers are looked at.
-const maxGiven = 1000
+const maxGiven = 10_000

@@ -83,10 +83,10 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 
 // recall looks at what was told before, by the ledger and by the registry, and returns the twins if all are there.
 func (j *job) recall(ctx context.Context) (there []Twin, err error) {
-	if err := j.books.noisy(ctx, j.policy); err != nil {
+	if j.last, err = j.books.latest(ctx, j.family.root.Qualified()); err != nil {
 		return nil, err
 	}
-	if j.last, err = j.books.latest(ctx, j.family.root.Qualified()); err != nil {
+	if err := j.books.noisy(ctx, j.policy, j.last != nil); err != nil {
 		return nil, err
 	}
 	if j.all, err = Twins(ctx, j.at.tx); err != nil {
