@@ -166,8 +166,9 @@ type verdict struct {
 }
 
 // judged holds twins against a law: n of them, or as many as refute it. It looks at what they show after half of them
-// and after all, at twice the p-value each, and ends at once where the law excludes what a twin shows: that is no matter
-// of chance. A build that keeps to the law is looked at n times, and the false alarm is that of all looks together.
+// and after all, at twice the p-value each, and ends at once where the law excludes what a twin shows, which is no
+// matter of chance. Of one that keeps to the law n builds are made, and the false alarm is that of all looks
+// together.
 func judged(t *testing.T, w *world, expected map[outcome]float64, n int) verdict {
 	t.Helper()
 	seen := map[outcome]int{}
