@@ -42,7 +42,7 @@ type Server struct {
 	clients atomic.Int64 // that have asked for a session
 	conns   atomic.Int64 // all, with those of which nothing is known yet
 	tally   tally
-	linger  time.Duration // of sessions: the constant, but in tests of more sessions at once than processors serve in it
+	linger  time.Duration // of sessions: the constant, but in tests of more at once than processors serve in it
 
 	retiring context.Context // ends when no more clients are taken
 	retire   context.CancelFunc
