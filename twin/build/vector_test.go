@@ -30,10 +30,10 @@ privacy: {epsilon: 2, delta: 0, budget: {epsilon: 100, delta: 0.4, per: dataset}
 
 // What a build on PostgreSQL shows has the law of package twin for vectors of counts, too: of the categories of a
 // column, of two secrets of one table, and of a secret in public cells. n builds each with fixed seeds, Pearson's
-// chi-square, false alarm 1e-6; as many refute the law of another table.
+// chi-squares as distance has them, false alarm 1e-6; as many refute the law of another table.
 func TestBuildFollowsTheLawOfVectors(t *testing.T) {
 	patient.Test(t)
-	n := nightly.Or(400, 200)
+	n := nightly.Or(400, 100)
 	for name, c := range map[string]struct {
 		smallest float64
 		public   string
