@@ -225,8 +225,8 @@ func readTerms(t testing.TB, w world, released []asked) map[string]map[string][]
 	// The rows of a class stand in the same order whichever terms are read, so that those of two statements pair up.
 	c := w.as(t, "postgres")
 	for class, centred := range spreadTerms {
-		rows, err := c.Query(t.Context(), "SELECT ARRAY["+strings.Join(values, ",")+"] FROM (SELECT *, 1 o, income < mid "+
-			"t FROM customer_reference) q WHERE income = $1 ORDER BY id", class)
+		rows, err := c.Query(t.Context(), "SELECT ARRAY["+strings.Join(values, ",")+"] FROM (SELECT *, 1 o, "+
+			"income < mid t FROM customer_reference) q WHERE income = $1 ORDER BY id", class)
 		if err != nil {
 			t.Fatal(err)
 		}
