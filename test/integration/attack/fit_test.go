@@ -180,9 +180,9 @@ func tree(chosen [][2]int, levels, level, l int) string {
 
 func pair(a, b int) int { return a*coins + b }
 
-// compare compares the coins of rows, each with each. PostgreSQL says of each coin how many of the row's are less, which
-// is twenty numbers to read for four hundred comparisons. The OFFSET is a fence, as the one in fitTo: without it a coin,
-// and the hash in it, would be worked out for each of the forty comparisons that it is in.
+// compare compares the coins of rows, each with each. PostgreSQL says of each coin how many of the row's are less: that
+// is twenty numbers to read for four hundred comparisons. The OFFSET is a fence, as the one in fitTo: without it a
+// coin, and the hash in it, would be worked out for each of the forty comparisons that it is in.
 func (f fitted) compare(a analyst, from string) [][]bool {
 	var ranks []string
 	for j := range coins {
@@ -194,8 +194,8 @@ func (f fitted) compare(a analyst, from string) [][]bool {
 		}
 		ranks = append(ranks, strings.Join(less, " + "))
 	}
-	rows, err := a.as(a.t, "postgres").Query(a.t.Context(), "SELECT ARRAY["+strings.Join(ranks, ", ")+"] FROM (SELECT "+
-		f.named()+" FROM "+from+" OFFSET 0) c")
+	rows, err := a.as(a.t, "postgres").Query(a.t.Context(), "SELECT ARRAY["+strings.Join(ranks, ", ")+"] FROM ("+
+		"SELECT "+f.named()+" FROM "+from+" OFFSET 0) c")
 	if err != nil {
 		a.t.Fatal(err)
 	}
