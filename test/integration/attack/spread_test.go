@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"fugu/internal/hook"
@@ -194,36 +195,55 @@ func truth(t testing.TB, w world, released []asked, epsilon float64) float64 {
 // covariance is that of the terms within a class of the reference.
 func covariance(t testing.TB, w world, class string, released []asked) *mat.SymDense {
 	t.Helper()
-	c := w.as(t, "postgres")
-	var terms []string
-	for _, a := range released {
-		terms = append(terms, "("+a.term+")::float8")
-	}
-	rows, err := c.Query(t.Context(), "SELECT ARRAY["+strings.Join(terms, ",")+"] FROM (SELECT *, 1 o, income < mid "+
-		"t FROM customer_reference) q WHERE income = $1", class)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowTo[[]float64])
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := mat.NewDense(len(all), len(released), nil)
-	for i, row := range all {
-		x.SetRow(i, row)
-	}
-	for k := range released {
-		mean := 0.0
-		for i := range all {
-			mean += x.At(i, k) / float64(len(all))
-		}
-		for i := range all {
-			x.Set(i, k, x.At(i, k)-mean)
-		}
+	centred := readTerms(t, w, released)[class]
+	x := mat.NewDense(len(released), len(centred[released[0].term]), nil)
+	for k, a := range released {
+		x.SetRow(k, centred[a.term])
 	}
 	var s mat.SymDense
-	s.SymOuterK(1/float64(len(all)), x.T())
+	s.SymOuterK(1/float64(x.RawMatrix().Cols), x)
 	return &s
+}
+
+// spreadTerms are by class and term what the rows of the reference have, less the mean of the class. Nothing changes
+// the reference, and attacks share terms.
+var spreadTerms = map[string]map[string][]float64{"high": {}, "low": {}}
+
+// readTerms returns spreadTerms, in which what is released stands now.
+func readTerms(t testing.TB, w world, released []asked) map[string]map[string][]float64 {
+	t.Helper()
+	var terms, values []string
+	for _, a := range released {
+		if spreadTerms["high"][a.term] == nil && !slices.Contains(terms, a.term) {
+			terms, values = append(terms, a.term), append(values, "("+a.term+")::float8")
+		}
+	}
+	if len(terms) == 0 {
+		return spreadTerms
+	}
+
+	// The rows of a class stand in the same order whichever terms are read, so that those of two statements pair up.
+	c := w.as(t, "postgres")
+	for class, centred := range spreadTerms {
+		rows, err := c.Query(t.Context(), "SELECT ARRAY["+strings.Join(values, ",")+"] FROM (SELECT *, 1 o, "+
+			"income < mid t FROM customer_reference) q WHERE income = $1 ORDER BY id", class)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := pgx.CollectRows(rows, pgx.RowTo[[]float64])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, term := range terms {
+			column := make([]float64, len(all))
+			for i, row := range all {
+				column[i] = row[k]
+			}
+			floats.AddConst(-floats.Sum(column)/float64(len(all)), column)
+			centred[term] = column
+		}
+	}
+	return spreadTerms
 }
 
 // play shows that what is released is, at the ε that the budget says was spent, far from what was promised with the

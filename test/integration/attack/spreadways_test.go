@@ -13,7 +13,7 @@ import (
 // Rows scattered by arithmetic alone.
 func TestSpreadArithmetic(t *testing.T) {
 	spread{sign: func(i int, of string) string {
-		return fmt.Sprintf("(%s) * (%s) %% (%s1 + %s2)", mixed(i, of), mixed(i+1, of), of, of)
+		return fmt.Sprintf("(%s)::int8 * (%s) %% (%s1 + %s2)", mixed(i, of), mixed(i+1, of), of, of)
 	}}.play(t)
 }
 
