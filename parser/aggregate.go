@@ -66,6 +66,8 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 // arguments reads the arguments of a plain call, and says how they read in SQL.
 func (a *analysis) arguments(c *Cut, f *pg.FuncCall, name string) (args []Expr, texts []string, err error) {
 	hint, takes := fmt.Sprintf("Write %s(x).", name), "one argument"
+
+	// Several in one DISTINCT are a row of values, whichever way it is written.
 	several := len(f.Args) > 1 || len(f.Args) == 1 && f.Args[0].GetRowExpr() != nil
 	switch {
 	case several && name == "count" && f.AggDistinct:

@@ -14,12 +14,10 @@ import (
 // lift walks an expression above the cut: it puts a column of the relation in the place of each aggregate, key and call
 // of GROUPING, and allows nothing else of the sources.
 func (a *analysis) lift(c *Cut, n *pg.Node) error {
-	complex := false
-	for _, k := range c.Keys {
-		if _, ok := k.Expr.(Column); !ok {
-			complex = true
-		}
-	}
+	complex := slices.ContainsFunc(c.Keys, func(k Key) bool {
+		_, column := k.Expr.(Column)
+		return !column
+	})
 
 	var err error
 	var foreign []*pg.FuncCall // of aggregates that other databases have

@@ -112,6 +112,7 @@ func hypergeometric(n, k int64) func(m int64) []float64 {
 		return out
 	}
 
+	// Neither the ways to choose the marked ones nor the denominator depend on m.
 	all, ways := falling(n)[k], make([]float64, k+1)
 	for h := int64(1); h <= k; h++ {
 		ways[h] = ways[h-1] + (math.Log(float64(k-h+1)) - math.Log(float64(h)))
