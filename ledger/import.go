@@ -44,8 +44,8 @@ func Import(ctx context.Context, url string, o Options, r io.Reader) (head audit
 	case err == nil && !called:
 		err = errors.New("there is a ledger already: an import makes a new one")
 	case err != nil && made && called:
-		for _, end := range []string{"", logEnd, "-shm", ".lock"} {
-			_ = os.Remove(path + end)
+		for _, file := range []string{path, path + logEnd, path + "-shm", lockFile(path)} {
+			_ = os.Remove(file)
 		}
 	}
 	if err != nil {

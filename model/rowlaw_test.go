@@ -120,14 +120,7 @@ func TestCumulantsByDefinition(t *testing.T) {
 	even := func(person) float64 { return 500. / 1200 }
 	check := func(what string, f sensitivity.Family, x float64, w []float64, third, fourth float64) {
 		t.Helper()
-		known, ok := rows.Shape(f).(shape)
-		if !ok {
-			t.Fatalf("%s: %T has no cumulants", what, rows.Shape(f))
-		}
-		a, b, is := known.Cumulants(x, w)
-		if !is || math.Abs(a-third) > 1e-7*math.Abs(third) || math.Abs(b-fourth) > 1e-7*math.Abs(fourth) {
-			t.Errorf("%s: %v and %v, %v; by definition %v and %v", what, a, b, is, third, fourth)
-		}
+		hasCumulants(t, what, rows.Shape(f), x, w, third, fourth)
 	}
 
 	for i, s := range cuts {
@@ -171,6 +164,19 @@ func TestCumulantsByDefinition(t *testing.T) {
 	f := rows.Shape(other.Paths(secretShare, share)[0]).(shape)
 	if _, _, known := f.Cumulants(p, []float64{1}); known {
 		t.Error("the cumulants of a statement are known whose rows were not read")
+	}
+}
+
+// hasCumulants checks the cumulants of a shape at a secret's value, of values with these weights.
+func hasCumulants(t *testing.T, what string, of any, x float64, w []float64, third, fourth float64) {
+	t.Helper()
+	known, ok := of.(shape)
+	if !ok {
+		t.Fatalf("%s: %T has no cumulants", what, of)
+	}
+	a, b, is := known.Cumulants(x, w)
+	if !is || math.Abs(a-third) > 1e-7*math.Abs(third) || math.Abs(b-fourth) > 1e-7*math.Abs(fourth) {
+		t.Errorf("%s: %v and %v, %v; by definition %v and %v", what, a, b, is, third, fourth)
 	}
 }
 

@@ -1,7 +1,7 @@
 package parser
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -60,18 +60,23 @@ func hintElsewhere(f *pg.FuncCall) string {
 	return hint
 }
 
-// groupingHint says what to do about a column that is no key: the calls are those of other databases' aggregates that
-// the expression has.
-func groupingHint(calls []*pg.FuncCall, ref *pg.ColumnRef) string {
-	around := slices.IndexFunc(calls, func(f *pg.FuncCall) (found bool) {
-		tree.Inspect(f, func(m proto.Message) bool {
-			found = found || m == proto.Message(ref)
-			return !found
-		})
-		return found
+// groupingHint says what to do about a column of an expression that is no key: to write the aggregate that a call
+// around it stands for in another database.
+func groupingHint(within *pg.Node, ref *pg.ColumnRef) (hint string) {
+	tree.Inspect(within, func(m proto.Message) bool {
+		if f, ok := m.(*pg.FuncCall); ok && hint == "" && holds(f, ref) {
+			hint = hintElsewhere(f)
+		}
+		return hint == ""
 	})
-	if around >= 0 {
-		return hintElsewhere(calls[around])
-	}
-	return "Add it to GROUP BY, or aggregate it: avg(x), count(x)."
+	return cmp.Or(hint, "Add it to GROUP BY, or aggregate it: avg(x), count(x).")
+}
+
+// holds reports whether a column stands in a call.
+func holds(f *pg.FuncCall, ref *pg.ColumnRef) (found bool) {
+	tree.Inspect(f, func(m proto.Message) bool {
+		found = found || m == proto.Message(ref)
+		return !found
+	})
+	return found
 }

@@ -35,7 +35,7 @@ func (a *analysis) liftInner(c *Cut, s *pg.SelectStmt) error {
 		case f != nil && f.Over == nil && isAggregate(tree.LastString(f.Funcname)):
 			err = a.fold(c, node, f)
 		case node.GetColumnRef() != nil:
-			err = a.liftColumn(c, node, node.GetColumnRef(), nil)
+			err = a.liftColumn(c, node, node.GetColumnRef(), node)
 		default:
 			e, bad := c.read.expr(node)
 			if bad != nil || c.keyOf(e) < 0 {

@@ -20,7 +20,6 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 	})
 
 	var err error
-	var foreign []*pg.FuncCall // of aggregates that other databases have
 	tree.Inspect(n, func(m proto.Message) bool {
 		if err != nil {
 			return false
@@ -34,9 +33,6 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 			if isSpread(x.FuncCall) {
 				err = a.spread(c, node, x.FuncCall)
 				return false
-			}
-			if hintElsewhere(x.FuncCall) != "" {
-				foreign = append(foreign, x.FuncCall)
 			}
 			if x.FuncCall.Over != nil || !isAggregate(tree.LastString(x.FuncCall.Funcname)) {
 				break
@@ -53,7 +49,7 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 			err = a.liftInner(c, x.SelectStmt)
 			return false
 		case *pg.Node_ColumnRef:
-			err = a.liftColumn(c, node, x.ColumnRef, foreign)
+			err = a.liftColumn(c, node, x.ColumnRef, n)
 			return false
 		case *pg.Node_AConst, *pg.Node_String_, *pg.Node_List, *pg.Node_ResTarget, *pg.Node_SortBy, *pg.Node_WindowDef,
 			*pg.Node_TypeName:
@@ -119,9 +115,8 @@ func (a *analysis) spread(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	return nil
 }
 
-// liftColumn puts a column of the relation in the place of a key. foreign are the calls before it that may explain why
-// it is none.
-func (a *analysis) liftColumn(c *Cut, node *pg.Node, ref *pg.ColumnRef, foreign []*pg.FuncCall) error {
+// liftColumn puts a column of the relation in the place of a key. What it stands within may explain why it is none.
+func (a *analysis) liftColumn(c *Cut, node *pg.Node, ref *pg.ColumnRef, within *pg.Node) error {
 	e, err := c.read.column(ref)
 	if err != nil {
 		return err
@@ -131,7 +126,7 @@ func (a *analysis) liftColumn(c *Cut, node *pg.Node, ref *pg.ColumnRef, foreign 
 		return sqlstate.New(sqlstate.GroupingError,
 			"column \"%s.%s\" must appear in the GROUP BY clause or be used in count, sum or avg", c.Alias,
 			tree.LastString(ref.Fields)).
-			WithHint("%s", groupingHint(foreign, ref)).At(a.src.position(ref.Location))
+			WithHint("%s", groupingHint(within, ref)).At(a.src.position(ref.Location))
 	}
 	node.Node = tree.Qualified(c.Alias, c.Keys[i].Name)
 	return nil

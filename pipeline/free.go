@@ -84,13 +84,8 @@ func (s *statement) omits(twin int, rows [][]planner.Value) {
 	if lex.ContainsFold(s.source, "fugu") {
 		return
 	}
-	null := make([][]bool, len(rows))
-	for i, row := range rows {
-		for _, v := range row {
-			null[i] = append(null[i], v.Null)
-		}
-	}
-	if text := s.plan.Twins[twin].Omitted(null); text != "" && s.session.meets(text) {
+	null := func(row, column int) bool { return rows[row][column].Null }
+	if text := s.plan.Twins[twin].Omitted(len(rows), null); text != "" && s.session.meets(text) {
 		s.session.omitted = append(s.session.omitted, wire.Notice{Message: text,
 			Hint: "Group by what more rows have in common. Nothing says which groups were left out, or how many."})
 	}
@@ -216,9 +211,8 @@ func (s *session) meets(table string) bool {
 // there is something to say.
 func (s *statement) heard(ctx context.Context, ask func(context.Context, string) ([][]string, error),
 	brought []wire.Notice) (heard []wire.Notice, err error) {
-	introduces, omitted := s.introduces(), s.session.omitted
-	s.session.omitted = nil
-	if !introduces && len(brought)+len(omitted) == 0 {
+	introduces := s.introduces()
+	if !introduces && len(brought)+len(s.session.omitted) == 0 {
 		return nil, nil
 	}
 	wishes, err := askHearing(ctx, ask)
@@ -233,7 +227,7 @@ func (s *statement) heard(ctx context.Context, ask func(context.Context, string)
 		}
 	}
 	if !wishes.silent {
-		heard = append(heard, omitted...)
+		heard = append(heard, s.session.omitted...)
 	}
 	return wishes.of(append(heard, brought...)), nil
 }

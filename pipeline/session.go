@@ -36,7 +36,7 @@ type session struct {
 	means   dataset.Meanings // what the names mean in the text that is interpreted next
 	latest  renaming         // what was interpreted last, if it was a renaming
 	met     map[string]bool  // the twins that the session was told of, and what was told of omissions
-	omitted []wire.Notice    // what the statement that is bound has left out, until it is told
+	omitted []wire.Notice    // what the answer that was bound last lacks
 	last    answer.Told      // the answer that fugu.last_release shows
 	asked   lastAsked        // the statement that it answers
 }

@@ -60,12 +60,19 @@ func (l Loss) SpentAt(delta float64, releases int) float64 {
 	if l.Pure <= leastPure {
 		least = leastPure + Loss{Kappa2: l.Kappa2}.EpsilonAt(gaussianShare*delta)
 	}
-	for _, k := range levels {
-		if k >= l.Kappa2 {
-			return math.Min(least, l.Pure+Loss{Kappa2: k}.EpsilonAt(levelsShare*delta/float64(len(levels))))
-		}
+	if level, ok := l.level(); ok {
+		least = math.Min(least, l.Pure+level.EpsilonAt(levelsShare*delta/float64(len(levels))))
 	}
 	return least
+}
+
+// level is the least of levels that holds the normal part; false: it is beyond all.
+func (l Loss) level() (Loss, bool) {
+	i, _ := slices.BinarySearch(levels, l.Kappa2)
+	if i == len(levels) {
+		return Loss{}, false
+	}
+	return Loss{Kappa2: levels[i]}, true
 }
 
 // Releases counts as SpentAt does how many releases there are with one behind those that lost l: one or more.
@@ -93,7 +100,6 @@ func (l Loss) Below(epsilon, delta float64, releases int) bool {
 	case l.Pure <= leastPure && (Loss{Kappa2: l.Kappa2}).DeltaAt(epsilon-leastPure) < gaussianShare*delta:
 		return true
 	}
-	i, _ := slices.BinarySearch(levels, l.Kappa2)
-	return i < len(levels) &&
-		Loss{Kappa2: levels[i]}.DeltaAt(epsilon-l.Pure) < levelsShare*delta/float64(len(levels))
+	level, ok := l.level()
+	return ok && level.DeltaAt(epsilon-l.Pure) < levelsShare*delta/float64(len(levels))
 }

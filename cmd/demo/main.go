@@ -110,7 +110,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 
 // copyForTwin makes the second database, with the role that builds twins.
 func (d *demo) copyForTwin(ctx context.Context) error {
-	if err := d.cluster.Exec(ctx, "postgres", "CREATE DATABASE "+twinDatabase+" TEMPLATE "+noiseDatabase); err != nil {
+	if err := d.cluster.CreateDatabase(ctx, twinDatabase, "TEMPLATE "+noiseDatabase); err != nil {
 		return err
 	}
 	keeper := strings.Replace(adulttwin.Keeper, "DATABASE adult", "DATABASE "+twinDatabase, 1)

@@ -32,7 +32,7 @@ func several(t *testing.T, edits ...string) (path string) {
 		if _, err := adult.Load(t.Context(), c, "second", adult.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE plain"); err != nil {
+		if err := c.CreateDatabase(t.Context(), "plain", ""); err != nil {
 			t.Fatal(err)
 		}
 		secondLoaded = true

@@ -31,7 +31,7 @@ func shop(t *testing.T, database string) (c *pgcluster.Cluster, owner string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE "+database); err != nil {
+	if err := c.CreateDatabase(t.Context(), database, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Exec(t.Context(), database, string(schema)); err != nil {

@@ -134,12 +134,18 @@ func TestBeginningsComeInTurn(t *testing.T) {
 	} {
 		var r record
 		c.make(&r)
-		switch err := r.audit(t); {
-		case err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)):
-			t.Errorf("%s: %v", c.name, err)
-		case err == nil && c.want != "":
-			t.Errorf("%s: not found", c.name)
-		}
+		r.finds(t, c.name, c.want)
+	}
+}
+
+// finds checks that an audit of the record finds what is wrong with it, in whose error stands want; empty: it is sound.
+func (r *record) finds(t *testing.T, name, want string) {
+	t.Helper()
+	switch err := r.audit(t); {
+	case err != nil && (want == "" || !strings.Contains(err.Error(), want)):
+		t.Errorf("%s: %v", name, err)
+	case err == nil && want != "":
+		t.Errorf("%s: not found", name)
 	}
 }
 
@@ -174,12 +180,7 @@ func TestBooksAgreeWithTheChain(t *testing.T) {
 		r.pay(0, 0)
 		r.pay(0, 0)
 		c.edit(&r)
-		switch err := r.audit(t); {
-		case err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)):
-			t.Errorf("%s: %v", c.name, err)
-		case err == nil && c.want != "":
-			t.Errorf("%s: not found", c.name)
-		}
+		r.finds(t, c.name, c.want)
 	}
 }
 

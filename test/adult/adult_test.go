@@ -167,7 +167,7 @@ func TestLoadScript(t *testing.T) {
 	for name, csv := range map[string]string{"generated": "", "census": CensusFile()} {
 		t.Run(name, func(t *testing.T) {
 			c := pgcluster.StartTest(t, pgcluster.Options{}) // without the roles
-			if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE script"); err != nil {
+			if err := c.CreateDatabase(t.Context(), "script", ""); err != nil {
 				t.Fatal(err)
 			}
 			cmd := osexec.CommandContext(t.Context(), "../../examples/adult/load.sh")

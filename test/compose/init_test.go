@@ -25,7 +25,7 @@ func TestInit(t *testing.T) {
 	} {
 		t.Run(c.source, func(t *testing.T) {
 			cluster := pgcluster.StartTest(t, pgcluster.Options{})
-			if err := cluster.Exec(t.Context(), "postgres", "CREATE DATABASE adult"); err != nil {
+			if err := cluster.CreateDatabase(t.Context(), "adult", ""); err != nil {
 				t.Fatal(err)
 			}
 			source, err := filepath.Abs(filepath.Join(root, c.source))

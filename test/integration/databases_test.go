@@ -27,7 +27,7 @@ func serveBeside(t *testing.T) (direct, through string) {
 	if err := db.cluster.Exec(t.Context(), "postgres", "DROP DATABASE IF EXISTS beside WITH (FORCE)"); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.cluster.Exec(t.Context(), "postgres", "CREATE DATABASE beside"); err != nil {
+	if err := db.cluster.CreateDatabase(t.Context(), "beside", ""); err != nil {
 		t.Fatal(err)
 	}
 	reader, err := upstream.OpenReader(db.cluster.DSN("fugu_reader", "beside"), time.Minute)

@@ -53,7 +53,7 @@ func serveShop(t *testing.T) (through, direct string) {
 	t.Helper()
 	adultDatabase(t)
 	c := pgcluster.Shared(t)
-	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE shop"); err != nil {
+	if err := c.CreateDatabase(t.Context(), "shop", ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Exec(t.Context(), "shop", shopSQL); err != nil {

@@ -329,7 +329,7 @@ func TestTwinTools(t *testing.T) {
 	// What is restored is the twin, to the last row.
 	file := filepath.Join(t.TempDir(), "dump")
 	tool("pg_dump", "-Fc", "-x", "-O", "-t", "public.adult", "-f", file, through)
-	if err := census.cluster.Exec(t.Context(), "postgres", "CREATE DATABASE restored"); err != nil {
+	if err := census.cluster.CreateDatabase(t.Context(), "restored", ""); err != nil {
 		t.Fatal(err)
 	}
 	tool("pg_restore", "-x", "-O", "-d", census.cluster.DSN("postgres", "restored"), file)

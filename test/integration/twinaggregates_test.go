@@ -63,7 +63,7 @@ func serveClinic(t testing.TB, edits ...string) (through, direct string) {
 	adultDatabase(t)
 	if clinic == nil {
 		clinic = pgcluster.Shared(t)
-		if err := clinic.Exec(t.Context(), "postgres", "CREATE DATABASE clinic"); err != nil {
+		if err := clinic.CreateDatabase(t.Context(), "clinic", ""); err != nil {
 			t.Fatal(err)
 		}
 		if err := clinic.Exec(t.Context(), "clinic", clinicSQL); err != nil {

@@ -64,7 +64,7 @@ func serveDumped(t *testing.T) dumpedWorld {
 	t.Helper()
 	adultDatabase(t)
 	c := pgcluster.Shared(t)
-	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE dumped"); err != nil {
+	if err := c.CreateDatabase(t.Context(), "dumped", ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Exec(t.Context(), "dumped", dumpedSQL); err != nil {
@@ -186,7 +186,7 @@ func (d dumpedWorld) checkRestored(name string, args ...string) {
 		}
 	}
 
-	if err := d.c.Exec(d.Context(), "postgres", "CREATE DATABASE "+name); err != nil {
+	if err := d.c.CreateDatabase(d.Context(), name, ""); err != nil {
 		d.Fatal(err)
 	}
 	restored := d.c.DSN("postgres", name)

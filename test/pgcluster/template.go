@@ -16,8 +16,8 @@ import (
 
 var initdbArgs = []string{"--auth=trust", "--no-sync", "--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8"}
 
-// makeData creates the data directory of a cluster: a copy of one made earlier by the same program, or if
-// there is none or it is damaged, with initdb, and then a copy is kept.
+// makeData creates the data directory of a cluster: a copy of one made earlier by the same program, or if there is none
+// or it is damaged, with initdb, and then a copy is kept.
 func makeData(ctx context.Context, bin string, as account, data string) error {
 	server, err := os.Stat(filepath.Join(bin, "postgres"))
 	if err != nil {

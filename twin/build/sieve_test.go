@@ -15,7 +15,7 @@ import (
 func TestSieve(t *testing.T) {
 	patient.Test(t)
 	c := pgcluster.Shared(t)
-	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE sieve"); err != nil {
+	if err := c.CreateDatabase(t.Context(), "sieve", ""); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := Connect(t.Context(), c.DSN("postgres", "sieve"))

@@ -82,7 +82,7 @@ func servers(t *testing.T) string {
 	sql := "CREATE EXTENSION postgres_fdw;\n"
 	for i := range 2 {
 		db := fmt.Sprint("shard_", i)
-		if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE "+db); err != nil {
+		if err := c.CreateDatabase(t.Context(), db, ""); err != nil {
 			t.Fatal(err)
 		}
 		for part := i; part < 4; part += 2 {

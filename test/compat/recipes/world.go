@@ -91,7 +91,7 @@ func newWorld(ctx context.Context, dir string) (_ *world, err error) {
 
 // fill makes the example's database, and a copy in which a tenth of the orders is given away.
 func (w *world) fill(ctx context.Context) error {
-	if err := w.cluster.Exec(ctx, "postgres", "CREATE DATABASE "+database); err != nil {
+	if err := w.cluster.CreateDatabase(ctx, database, ""); err != nil {
 		return err
 	}
 	loading := sides.Command(ctx, filepath.Join(example(), "load.sh"), strconv.Itoa(orders))

@@ -88,7 +88,7 @@ func loadShop(t *testing.T, c *pgcluster.Cluster) error {
 		script = strings.NewReplacer("CREATE ROLE fugu_guest LOGIN;", "", "CREATE ROLE fugu_reader LOGIN;",
 			"").Replace(script)
 	}
-	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE shop"); err != nil {
+	if err := c.CreateDatabase(t.Context(), "shop", ""); err != nil {
 		return err
 	}
 	return c.Exec(t.Context(), "shop", script)

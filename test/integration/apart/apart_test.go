@@ -42,7 +42,7 @@ func start(t *testing.T) *setting {
 // run runs a program as the superuser of a server, in a new database.
 func (s *setting) run(c *pgcluster.Cluster, database, name string, args ...string) {
 	s.t.Helper()
-	if err := c.Exec(s.t.Context(), "postgres", "CREATE DATABASE "+database); err != nil {
+	if err := c.CreateDatabase(s.t.Context(), database, ""); err != nil {
 		s.t.Fatal(err)
 	}
 	cmd := exec.CommandContext(s.t.Context(), name, args...)
