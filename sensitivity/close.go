@@ -98,7 +98,7 @@ func Closest(a, b Atoms, delta float64) (Close, error) {
 	}
 
 	// The candidates for W.
-	distances := []float64{0}
+	distances := make([]float64, 1, 1+len(a.points)*len(b.points)) // 0, and those of all pairs
 	for _, x := range a.points {
 		for _, y := range b.points {
 			distances = append(distances, a.distance(x, y))
