@@ -38,6 +38,7 @@ type Shadows struct {
 	masked    *pg.Node            // ARRAY(SELECT ...): the oids of everything that depends on protected rows
 	databases *pg.Node            // ARRAY(SELECT ...): the oids of this database and of all that hold protected rows
 	sized     *pg.SelectStmt      // what stands for a relation whose size is asked for
+	whole     bool                // some table shows without its partitions
 }
 
 // New returns the shadows for the protected tables of one database, and for what its catalog shows of the databases
@@ -49,7 +50,7 @@ func New(roots []Root, columns map[string][]Column, beside ...Database) (*Shadow
 	}
 
 	// Templates of what stands in for masked values: sizes, oids of relations, oids of databases.
-	s := &Shadows{relations: map[string]*pg.Node{}}
+	s := &Shadows{relations: map[string]*pg.Node{}, whole: wholeTwins(roots) != ""}
 	node, err := template(sizedShape(roots))
 	if err != nil {
 		return nil, err
@@ -214,7 +215,7 @@ func (s *shadowing) exposes(root *pg.Node) bool {
 			return false
 		case *pg.String:
 			_, masked := classMasks[x.Sval]
-			found = found || masked
+			found = found || masked || s.shadows.whole && (asWhole[x.Sval] != "" || x.Sval == "relispartition")
 		case *pg.ColumnRef:
 			found = found || s.aliases[tree.LastString(x.Fields)]
 		case *pg.JoinExpr:
