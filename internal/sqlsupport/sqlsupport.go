@@ -47,7 +47,8 @@ var sections = []section{
 			"EXPLAIN (PRIVACY) SELECT count(*) FROM adult",
 		}},
 	{"Below the cut: what is read",
-		"Derived tables, WITH queries and views that only filter and choose columns are taken apart. " +
+		"Derived tables, WITH queries and views that only filter and choose columns are taken apart; a partition is " +
+			"its rows of the whole table. " +
 			"Ordinary tables of an owner who may read the protected ones can be joined, and asked with " +
 			"EXISTS and IN; the answer then stands for what they hold at that moment. Protected tables can " +
 			"be joined where the policy links them; a statistic of the joined rows is summed over what " +
