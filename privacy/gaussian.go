@@ -30,7 +30,7 @@ func Kappa(b Budget) float64 {
 		return 0
 	}
 
-	// δ(ε;κ) ≤ exp(-(ε/κ-κ/2)²/2) is δ at a κ that is allowed, and not by far the largest; 0 is, whatever rounding does.
+	// A κ at which exp(-(ε/κ-κ/2)²/2) ≥ δ(ε;κ) is δ is allowed, and not far below the largest; so is 0.
 	at := func(kappa float64) point { return point{kappa, excess(GaussianDelta(e, kappa), d)} }
 	deviations := math.Sqrt(math.Max(0, -2*math.Log(d)))
 	lo := at(2 * e / (deviations + math.Sqrt(deviations*deviations+2*e)))

@@ -24,9 +24,9 @@ func TestRootsAreTheLast(t *testing.T) {
 			t.Fatalf("%+v at %g: %v is not the least", l, delta, e)
 		}
 
-		b := Budget{Epsilon(l.Pure), Delta(delta)}
-		if k := Kappa(b); GaussianDelta(l.Pure, k) > delta || GaussianDelta(l.Pure, math.Nextafter(k, math.Inf(1))) <= delta {
-			t.Fatalf("%v: %v is not the largest", b, k)
+		k := Kappa(Budget{Epsilon(l.Pure), Delta(delta)})
+		if GaussianDelta(l.Pure, k) > delta || GaussianDelta(l.Pure, math.Nextafter(k, math.Inf(1))) <= delta {
+			t.Fatalf("ε = %g, δ = %g: κ = %v is not the largest", l.Pure, delta, k)
 		}
 	}
 }
