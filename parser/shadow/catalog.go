@@ -35,8 +35,8 @@ var (
 	tableView   = shadowRelation{key: "relid", keep: tableKeys, scans: true}
 	indexView   = shadowRelation{key: "relid", keep: indexKeys, scans: true}
 	xactView    = shadowRelation{key: "relid", keep: tableKeys} // of the client's own transaction
-	ownProgress = shadowRelation{where: "s.pid = ANY (ARRAY(SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE " +
-		"a.usesysid = " + own + "))"}
+	ownSessions = "s.pid = ANY (ARRAY(SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE a.usesysid = " + own + "))"
+	ownProgress = shadowRelation{where: ownSessions}
 	countersView = shadowRelation{keep: []string{"stats_reset"}}
 )
 
@@ -106,9 +106,10 @@ var shadowed = map[string]shadowRelation{
 	// It has a row for each function that was called at least once, by a trigger too.
 	"pg_stat_user_functions": {where: "false"},
 	// Page and row locks are as many as the rows that are locked. Relations of another database have oids of its own,
-	// so of one that holds protected rows no lock on a relation is shown.
-	"pg_locks": {where: "s.relation IS NULL OR s.relation <> ALL ($1) AND (s.database = " + here +
-		" OR s.database <> ALL ($2))"},
+	// so of one that holds protected rows no lock on a relation is shown. Advisory locks of other roles are the ledger's
+	// claims: who saw the number of one could wait for it, and keep a question from being answered.
+	"pg_locks": {where: "s.relation IS NULL AND (s.locktype <> 'advisory' OR " + ownSessions + ") OR " +
+		"s.relation <> ALL ($1) AND (s.database = " + here + " OR s.database <> ALL ($2))"},
 	// The guest may read pg_class, so it may read the statistics of its columns: a histogram of reltuples.
 	"pg_stats": {where: "NOT (s.schemaname = 'pg_catalog' AND s.tablename = 'pg_class')"},
 }
