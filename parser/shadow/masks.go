@@ -31,6 +31,8 @@ func (m Masks) Apply(s Statement) (changed bool, err error) {
 		}
 	}
 
-	err = p.introspect(m.Listing, m.Definitions, m.Hidden)
-	return p.changed, err
+	if err := p.introspect(m.Listing, m.Definitions, m.Hidden); err != nil {
+		return false, err
+	}
+	return p.changed, p.bring(m.lists())
 }
