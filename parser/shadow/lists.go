@@ -1,6 +1,9 @@
 package shadow
 
 import (
+	"maps"
+	"slices"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
@@ -8,8 +11,8 @@ import (
 )
 
 // Masks ask whether an oid is in one of these lists, and the server takes longer to find out what is in a list than it
-// takes for most statements. So a list is a WITH query of the statement, which PostgreSQL reads once at the most however
-// many masks ask, and in the statement's own snapshot: what was created a moment before is in it.
+// takes for most statements. So a list is a WITH query of the statement, which PostgreSQL reads once at the most,
+// however many masks ask, and in the statement's own snapshot: what was created a moment before is in it.
 const (
 	maskedOIDs   = "fugu masked oids"   // see maskedList
 	databaseOIDs = "fugu database oids" // see databaseList
@@ -21,34 +24,23 @@ func in(list, oid string) string {
 	return "(" + oid + ` = ANY (SELECT w.oid FROM "` + list + `" AS w))`
 }
 
-// lists are the queries of the lists that masks may ask, each by its name.
-func (m Masks) lists() map[string]*pg.Node {
-	lists := map[string]*pg.Node{}
-	if m.Shadows != nil {
-		lists[maskedOIDs], lists[databaseOIDs] = m.Shadows.masked, m.Shadows.databases
-	}
-	if m.Listing != nil {
-		lists[shownOIDs] = m.Listing.shown
-	}
-	return lists
-}
-
-// bring puts the lists that are asked in front of the SELECTs that masks stand in. What masks add stands in a SELECT,
-// so that each of them finds its lists. They are in the outermost, where a list is read once for all below it; but not
-// in a VALUES, of which PostgreSQL takes no DEFAULT behind a WITH.
-func (p *pass) bring(lists map[string]*pg.Node) (err error) {
-	tree.Inspect(p.Root, func(m proto.Message) bool {
+// bring puts the lists that are asked in front of the SELECTs that masks stand in. What a mask adds stands in a SELECT,
+// so that each finds its lists. They are in front of the outermost, where they are read once for all below it; but of a
+// VALUES, of which PostgreSQL takes no DEFAULT behind a WITH. Where a WITH query of the client's would stand between a
+// mask and its list, that is returned, and the statement must not be sent.
+func bring(lists map[string]*pg.Node, root *pg.Node) (between *pg.CommonTableExpr) {
+	tree.Inspect(root, func(m proto.Message) bool {
 		sel, ok := m.(*pg.SelectStmt)
 		if !ok || len(sel.ValuesLists) > 0 {
-			return err == nil
+			return between == nil
 		}
-		err = p.bringTo(sel, lists)
+		between = bringTo(sel, lists)
 		return false
 	})
-	return err
+	return between
 }
 
-func (p *pass) bringTo(sel *pg.SelectStmt, lists map[string]*pg.Node) (err error) {
+func bringTo(sel *pg.SelectStmt, lists map[string]*pg.Node) (between *pg.CommonTableExpr) {
 	asked := map[string]bool{}
 	tree.Inspect(sel, func(m proto.Message) bool {
 		switch x := m.(type) {
@@ -56,16 +48,15 @@ func (p *pass) bringTo(sel *pg.SelectStmt, lists map[string]*pg.Node) (err error
 			if lists[x.Relname] != nil && x.Schemaname == "" {
 				asked[x.Relname] = true
 			}
-		case *pg.CommonTableExpr: // the client's, which would stand between a mask and its list
+		case *pg.CommonTableExpr:
 			if lists[x.Ctename] != nil {
-				err = p.refuse(x.Location, "Give the WITH query another name.",
-					"a WITH query has a name that Fugu uses for its own")
+				between = x
 			}
 		}
-		return err == nil
+		return between == nil
 	})
-	if err != nil || len(asked) == 0 {
-		return err
+	if between != nil || len(asked) == 0 {
+		return between
 	}
 
 	// In front, so that the client's own WITH queries see them. They are not recursive themselves: whether the client's
@@ -73,13 +64,13 @@ func (p *pass) bringTo(sel *pg.SelectStmt, lists map[string]*pg.Node) (err error
 	if sel.WithClause == nil {
 		sel.WithClause = &pg.WithClause{Location: -1}
 	}
-	for _, name := range []string{maskedOIDs, databaseOIDs, shownOIDs} {
-		if asked[name] {
-			sel.WithClause.Ctes = append([]*pg.Node{{Node: &pg.Node_CommonTableExpr{CommonTableExpr: &pg.CommonTableExpr{
-				Ctename: name, Aliascolnames: []*pg.Node{pg.MakeStrNode("oid")},
-				Ctematerialized: pg.CTEMaterialize_CTEMaterializeDefault, Ctequery: tree.Clone(lists[name]), Location: -1,
-			}}}}, sel.WithClause.Ctes...)
-		}
+	var queries []*pg.Node
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		queries = append(queries, &pg.Node{Node: &pg.Node_CommonTableExpr{CommonTableExpr: &pg.CommonTableExpr{
+			Ctename: name, Aliascolnames: []*pg.Node{pg.MakeStrNode("oid")},
+			Ctematerialized: pg.CTEMaterialize_CTEMaterializeDefault,
+			Ctequery:        tree.Clone(lists[name]), Location: -1}}})
 	}
+	sel.WithClause.Ctes = append(queries, sel.WithClause.Ctes...)
 	return nil
 }

@@ -34,9 +34,10 @@ func named(column, name string) string { return column + " = ANY (" + nameArray(
 // nameArray writes names as an array, in which nothing takes them for references to tables, and which has no spaces:
 // qualifiedOperators looks for these.
 func nameArray(names ...string) string {
+	escaped := strings.NewReplacer(`\`, `\\\\`, `"`, `\\"`, `'`, `\'`, " ", `\x20`)
 	var quoted []string
 	for _, name := range names {
-		quoted = append(quoted, `"`+strings.NewReplacer(`\`, `\\\\`, `"`, `\\"`, `'`, `\'`, " ", `\x20`).Replace(name)+`"`)
+		quoted = append(quoted, `"`+escaped.Replace(name)+`"`)
 	}
 	return "E'{" + strings.Join(quoted, ",") + "}'::pg_catalog.name[]"
 }

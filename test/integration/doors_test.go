@@ -181,8 +181,8 @@ var doorways = []string{
 		"RETURNING *, pg_database_size('doors')",
 	`SELECT (WITH "fugu masked oids" AS (SELECT 0::oid AS oid) SELECT pg_relation_size('adult'))`,
 	`WITH "fugu database oids" AS (SELECT 0::oid AS oid) SELECT pg_database_size('doors')`,
-	`CREATE TEMP TABLE x (m int, n bigint); WITH "fugu masked oids" AS (SELECT 0::oid AS oid) INSERT INTO x SELECT relpages, pg_relation_size(oid) ` +
-		"FROM pg_class WHERE relname = 'adult' RETURNING *",
+	`CREATE TEMP TABLE x (m int, n bigint); WITH "fugu masked oids" AS (SELECT 0::oid AS oid) INSERT INTO x ` +
+		"SELECT relpages, pg_relation_size(oid) FROM pg_class WHERE relname = 'adult' RETURNING *",
 }
 
 // What every statement on the catalog says stays the same when only protected rows change; said by PostgreSQL itself,
