@@ -106,10 +106,11 @@ var shadowed = map[string]shadowRelation{
 	// It has a row for each function that was called at least once, by a trigger too.
 	"pg_stat_user_functions": {where: "false"},
 	// Page and row locks are as many as the rows that are locked. Relations of another database have oids of its own,
-	// so of one that holds protected rows no lock on a relation is shown. Advisory locks of other roles are the ledger's
-	// claims: who saw the number of one could wait for it, and keep a question from being answered.
-	"pg_locks": {where: "s.relation IS NULL AND (s.locktype <> 'advisory' OR " + ownSessions + ") OR NOT " +
-		in(maskedOIDs, "s.relation") + " AND (s.database = " + here + " OR NOT " + in(databaseOIDs, "s.database") + ")"},
+	// so of one that holds protected rows no lock on a relation is shown. Advisory locks of other roles are the claims
+	// of a ledger: who saw the number of one could wait for it, and keep a question from being answered.
+	"pg_locks": {where: "s.relation IS NULL AND (s.locktype <> 'advisory' OR " + ownSessions + ") " +
+		"OR NOT " + in(maskedOIDs, "s.relation") + " AND (s.database = " + here +
+		" OR NOT " + in(databaseOIDs, "s.database") + ")"},
 	// The guest may read pg_class, so it may read the statistics of its columns: a histogram of reltuples.
 	"pg_stats": {where: "NOT (s.schemaname = 'pg_catalog' AND s.tablename = 'pg_class')"},
 }
