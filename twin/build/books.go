@@ -36,6 +36,8 @@ type Draw struct {
 	Series int `json:"series,omitempty"`
 	// the relation that was read, as no other is called, whatever its name; empty: a version before this one
 	Relation string `json:"relation,omitempty"`
+	// what was hidden; nil: a version before this one
+	Promise *promise `json:"promise,omitempty"`
 }
 
 // books are the ledger as a build sees it.
@@ -166,6 +168,7 @@ const (
 	sameRows     likeness = iota // the same, and each class is one of then
 	otherRows                    // some came, went or changed their class
 	otherClasses                 // the same, in other classes
+	hidLess                      // the same, of which less was hidden than is to be now
 )
 
 // draw returns what a build goes by: what is in the ledger, or next, which is paid for now. compare says how the rows
@@ -191,6 +194,11 @@ func (b books) draw(ctx context.Context, p *policy.Policy, table policy.Qualifie
 			"new one would blur, and the two together show both secrets; keep the conditions of the secrets, and " +
 			"their number, or, if the rows were drawn independently of those of before, say so with -new " +
 			"-independent -reason")
+	case found == hidLess && !o.Independent:
+		return Draw{}, false, errors.New("a twin of these rows hides less than the policy would have it now, and " +
+			"what it cost is not what it costs by the policy: values of a secret that it lets be told apart, or " +
+			"analysts who know rows; keep values, known_rows and smallest as narrow as they were, or, if the rows " +
+			"were drawn independently of those of before, say so with -new -independent -reason")
 	case !same && !o.New:
 		return Draw{}, false, errors.New("rows that are drawn independently of those of before need counts of their " +
 			"own, which cost the policy's epsilon again; say so with -new -reason")

@@ -58,6 +58,13 @@ func (e earlier) compare(ctx context.Context) (likeness, error) {
 			return otherClasses, err
 		}
 	}
+
+	// The price of a draw is what it tells of the pairs that it was made to hide.
+	for _, d := range e.told {
+		if d.Series == last.Series && d.Law != e.next.Law && !d.Promise.covers(e.next.Promise) {
+			return hidLess, nil
+		}
+	}
 	return sameRows, nil
 }
 

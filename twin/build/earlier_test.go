@@ -147,3 +147,32 @@ func TestRowsUnderAnotherName(t *testing.T) {
 		})
 	}
 }
+
+// What a draw cost is by the pairs that it was made to hide: where the policy would have more hidden of the same rows,
+// wider pairs, a wider range, or from analysts who know more, the price of the twin that was told is not known, and
+// none is told beside it. Values .01 apart that were hidden at ε leave values .05 apart at 5 ε.
+func TestEarlierTwinsHideAsMuch(t *testing.T) {
+	patient.Test(t)
+	w := newWorld(t, "hides", town, townPolicy)
+	w.build(build.Options{})
+	again := build.Options{New: true, Reason: "the owner wants it"}
+	by := func(old, new string) { w.policy = policies.Load(t, strings.Replace(townPolicy, old, new, 1)) }
+	for _, change := range [][2]string{{"within: 0.05", "within: 0.06"}, {"to: 0.60", "to: 0.61"},
+		{"from: 0.10", "from: 0.09"}, {"0.02}", "0.01}"}, {"0.02}", "0.02, known_rows: 1}"}, {"  old:", "  aged:"}} {
+		by(change[0], change[1])
+		w.refused(again, "hides less than the policy would have it now")
+	}
+	if n, _ := w.spent(); n != 1 {
+		t.Errorf("refusals were charged: %d", n)
+	}
+
+	text := townPolicy
+	for _, change := range [][2]string{{"within: 0.05", "within: 0.04"}, {"to: 0.60", "to: 0.50"},
+		{"epsilon: 0.2", "epsilon: 0.3"}} {
+		text = strings.Replace(text, change[0], change[1], 1)
+		w.policy = policies.Load(t, text)
+		if r := w.build(again); !r.Charged {
+			t.Errorf("%s: %+v", change[1], r)
+		}
+	}
+}

@@ -145,7 +145,8 @@ func (j *job) count(ctx context.Context) (c counts, err error) {
 	if err := j.checkEmpty(classes); err != nil {
 		return c, err
 	}
-	j.next = Draw{Dataset: j.policy.Dataset, Law: j.law, Class: j.class, Reason: j.options.Reason}
+	j.next = Draw{Dataset: j.policy.Dataset, Law: j.law, Class: j.class, Reason: j.options.Reason,
+		Promise: promiseOf(j.spec)}
 	if j.next.Noisy, err = j.books.noise(j.design, classes); err != nil {
 		return c, err
 	}
