@@ -182,9 +182,9 @@ func (r *certification) count(b box, apart int, d [2]float64, more float64) {
 	}
 }
 
-// nearer bounds δ of the pairs that are less far apart than those of farthest, in steps as long as they may be. Between two numbers a and b of
-// rows apart the difference p-γq of two densities is, as a function of the number, off the straight line between those
-// of a and b by (b-a)²/8 times its greatest second difference. And max(0, ·) is convex.
+// nearer bounds δ of the pairs that are less far apart than those of farthest, in steps as long as they may be. Between
+// two numbers a and b of rows apart the difference p-γq of two densities is, as a function of the number, off the
+// straight line between those of a and b by (b-a)²/8 times its greatest second difference. And max(0, ·) is convex.
 func (r *certification) nearer() error {
 	limit := math.Min(r.ask.Delta, math.Max(margin*r.reached.Delta, enough*r.ask.Delta))
 	return r.lows(func(b box) error {
