@@ -168,10 +168,10 @@ func TestCertificatesHoldForTheExactLawOfTwo(t *testing.T) {
 
 // The normal noise that a joint account counts with, and the test above, is what is drawn. In each direction of some
 // the squares of 60,000 draws add up as those of normal numbers of the variance that Normal says: chi-square with
-// 60,000 degrees of freedom, ±3.2 %. Of 14 directions in all, two-sided, the false alarm would be 1e-6 with a seed of the
-// clock. One direction is across the shared noise, which is a hundred times what a component has for its own: there a
-// fault of a fifth of one component's own variance is found, too, and what says so is planted below. Where the shared
-// noise is along both (eigm at ε = 1) no test could see that, nor does any certificate rest on it.
+// 60,000 degrees of freedom, ±3.2 %. Of 14 directions in all, two-sided, the false alarm would be 1e-6 with a seed of
+// the clock. One direction is across the shared noise, which is a hundred times what a component has for its own:
+// there a fault of a fifth of one component's own variance is found, too, and what says so is planted below. Where
+// the shared noise is along both (eigm at ε = 1) no test could see that, nor does any certificate rest on it.
 func TestNormalIsWhatIsDrawn(t *testing.T) {
 	const n, alarm = 60_000, 1e-6 / 28
 	law := distuv.ChiSquared{K: n}
