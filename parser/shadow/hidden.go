@@ -176,9 +176,9 @@ func keyLost(tables []HiddenColumns, table, columns string) string {
 		names("u.indrelid", "u.indkey") + " = " + names(table, columns) + "))"
 }
 
-// hide takes what is hidden out of what a part of the statement reads of the catalog. pg_class is left as it is if it
-// is not asked for, and where nothing else is hidden beside it: a row of a twin finds its relation. But pg_dump wants to
-// find the schema of whatever it finds.
+// hide takes what is hidden out of what a part of the statement reads of the catalog. Of pg_class it does if class says
+// so and something else is hidden beside it: pg_dump wants to find the schema of whatever it finds. Alone pg_class is
+// left as it is, so that a row of a twin finds its relation.
 func (p *pass) hide(hidden *Hidden, part *pg.Node, class bool) {
 	if hidden == nil || !takesSubselects(p.Root) {
 		return

@@ -104,8 +104,8 @@ type shadowing struct {
 	changed bool            // by this pass over it
 }
 
-// suspect finds out what the client's statement could see, before anything of ours stands in it, and refuses what cannot
-// be masked whatever stands in its place.
+// suspect finds out what the client's statement could see, before anything of ours stands in it, and refuses what
+// cannot be masked.
 func (p *pass) suspect(shadows *Shadows) (*shadowing, error) {
 	s := &shadowing{pass: p, shadows: shadows, from: map[*pg.FuncCall]bool{}, bare: map[*pg.FuncCall]bool{},
 		ctes: map[string]bool{}, aliases: map[string]bool{}}
