@@ -36,8 +36,8 @@ func (p *pass) refuse(offset int32, hint, format string, args ...any) error {
 // cannot be rewritten is refused. nil shadows nothing. They are safe for concurrent use.
 type Shadows struct {
 	relations map[string]subselect // what stands in the place of each relation
-	masked    *pg.Node             // ARRAY(SELECT ...): the oids of everything that depends on protected rows
-	databases *pg.Node             // ARRAY(SELECT ...): the oids of this database and of all that hold protected rows
+	masked    *pg.Node             // lists the oids of everything that depends on protected rows
+	databases *pg.Node             // lists the oids of this database and of all that hold protected rows
 	sized     *pg.SelectStmt       // what stands for a relation whose size is asked for
 }
 
@@ -60,14 +60,12 @@ func New(roots []Root, columns map[string][]Column, beside ...Database) (*Shadow
 		return nil, err
 	}
 	s.sized = node.GetSelectStmt()
-	if node, err = template("SELECT " + maskedArray(roots)); err != nil {
+	if s.masked, err = template(maskedList(roots)); err != nil {
 		return nil, err
 	}
-	s.masked = node.GetSelectStmt().TargetList[0].GetResTarget().Val
-	if node, err = template("SELECT " + maskedDatabases(beside)); err != nil {
+	if s.databases, err = template(databaseList(beside)); err != nil {
 		return nil, err
 	}
-	s.databases = node.GetSelectStmt().TargetList[0].GetResTarget().Val
 
 	// The relations of the catalog, with the columns that this server's have.
 	for name, shadow := range shadowed {
@@ -84,29 +82,10 @@ func New(roots []Root, columns map[string][]Column, beside ...Database) (*Shadow
 			if err != nil {
 				return nil, err
 			}
-			s.fill(node)
 			return node.GetSelectStmt().FromClause[0], nil
 		})
 	}
 	return s, nil
-}
-
-// fill puts the array of masked oids in the place of each $1 of a template, and that of databases in the place of each
-// $2. They are the same trees in all of them, which are cloned before they are changed: parsed anew in each place,
-// there would be hundreds of them.
-func (s *Shadows) fill(template *pg.Node) {
-	tree.Inspect(template, func(m proto.Message) bool {
-		n, ok := m.(*pg.Node)
-		if !ok || n.GetParamRef() == nil {
-			return true
-		}
-		if n.GetParamRef().Number == 2 {
-			n.Node = s.databases.Node
-		} else {
-			n.Node = s.masked.Node
-		}
-		return false
-	})
 }
 
 // Relations are the catalog relations whose columns New needs to know.

@@ -173,6 +173,16 @@ var doorways = []string{
 	"CREATE FUNCTION planted.eq(oid, oid) RETURNS bool LANGUAGE sql AS 'SELECT false'; CREATE OPERATOR planted.= " +
 		"(FUNCTION = planted.eq, LEFTARG = oid, RIGHTARG = oid); SET LOCAL search_path = planted, public, " +
 		"pg_catalog; SELECT relpages, pg_relation_size(oid) FROM pg_class WHERE relname = 'adult'",
+
+	// Relations that have the names of the masks' own lists, and are empty.
+	`CREATE TEMP TABLE "fugu masked oids" (oid oid); CREATE TEMP TABLE "fugu database oids" (oid oid); ` +
+		"CREATE TEMP TABLE x (m int DEFAULT 0, n bigint); INSERT INTO x VALUES (DEFAULT, pg_relation_size('adult')); " +
+		"VALUES (pg_relation_size('adult')); UPDATE x SET m = relpages FROM pg_class WHERE relname = 'adult' " +
+		"RETURNING *, pg_database_size('doors')",
+	`SELECT (WITH "fugu masked oids" AS (SELECT 0::oid AS oid) SELECT pg_relation_size('adult'))`,
+	`WITH "fugu database oids" AS (SELECT 0::oid AS oid) SELECT pg_database_size('doors')`,
+	`CREATE TEMP TABLE x (m int, n bigint); WITH "fugu masked oids" AS (SELECT 0::oid AS oid) INSERT INTO x ` +
+		"SELECT relpages, pg_relation_size(oid) FROM pg_class WHERE relname = 'adult' RETURNING *",
 }
 
 // What every statement on the catalog says stays the same when only protected rows change; said by PostgreSQL itself,
