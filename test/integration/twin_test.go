@@ -312,8 +312,8 @@ func TestTwinTools(t *testing.T) {
 			t.Errorf("%s shows\n%s", list, d)
 		}
 	}
-	if d := tool("psql", "-X", "-At", "-c", "SELECT relname FROM adult JOIN pg_class c ON c.oid = adult.tableoid LIMIT 1",
-		through); !strings.HasSuffix(d, "\nadult\n") {
+	const owner = "SELECT relname FROM adult JOIN pg_class c ON c.oid = adult.tableoid LIMIT 1"
+	if d := tool("psql", "-X", "-At", "-c", owner, through); !strings.HasSuffix(d, "\nadult\n") {
 		t.Errorf("a row of a twin is of %q", d)
 	}
 	if d := tool("pg_dump", "-s", "-x", "-O", through); !contains(d, "CREATE TABLE public.adult") ||
