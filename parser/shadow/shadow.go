@@ -107,17 +107,19 @@ type shadowing struct {
 	bare    map[*pg.FuncCall]bool // calls that stand where PostgreSQL takes no subquery
 	ctes    map[string]bool
 	aliases map[string]bool // names by which whole rows of pg_class can be meant
+	exposed bool            // it could see a masked column of pg_class
 	changed bool            // by this pass over it
 }
 
-// cast puts the shadows in the place of what could show protected values, anywhere in the statement.
-func (p *pass) cast(shadows *Shadows) error {
+// suspect finds out what the client's statement could see, before anything of ours stands in it, and refuses what
+// cannot be masked.
+func (p *pass) suspect(shadows *Shadows) (*shadowing, error) {
 	s := &shadowing{pass: p, shadows: shadows, from: map[*pg.FuncCall]bool{}, bare: map[*pg.FuncCall]bool{},
 		ctes: map[string]bool{}, aliases: map[string]bool{}}
 	root := p.Root
 
 	if scan, err := pg.Scan(p.Text); err != nil || ambiguous(p.Text, scan.Tokens) {
-		return s.refuse(p.Begin,
+		return nil, s.refuse(p.Begin,
 			"Write E'\\\\' for a backslash at the end of a string, or pass the string as a parameter.",
 			"a backslash before a quote is not read alike everywhere, and the text names what may depend on "+
 				"protected rows")
@@ -125,18 +127,23 @@ func (p *pass) cast(shadows *Shadows) error {
 
 	// What may run as code is refused before anything is replaced: it could not be.
 	if err := s.refuseDynamic(root); err != nil {
-		return err
+		return nil, err
 	}
 	s.survey(root)
 	if err := s.names(root); err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.replace(root, s.exposes(root)); err != nil {
-		return err
-	}
+	s.exposed = s.exposes(root)
+	return s, nil
+}
 
-	p.changed = p.changed || s.changed
-	return s.refuseArguments(root)
+// cast puts the shadows in the place of what could show protected values, anywhere in the statement.
+func (s *shadowing) cast() error {
+	if err := s.replace(s.Root, s.exposed); err != nil {
+		return err
+	}
+	s.pass.changed = s.pass.changed || s.changed
+	return s.refuseArguments(s.Root)
 }
 
 // refuseArguments refuses masked values as arguments of EXECUTE, which takes no subselect and is not always sent as it
