@@ -266,7 +266,7 @@ func (p *pass) introspect(x *Introspection, read Definitions, hidden *Hidden) er
 		if query != nil {
 			substitute(n, query)
 			unqualify(root, informationSchema, rv.Relname)
-			p.hide(hidden, n)
+			p.hide(hidden, n, false)
 			p.changed = true
 		}
 	}

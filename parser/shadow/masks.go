@@ -24,13 +24,19 @@ type Masks struct {
 func (m Masks) Apply(s Statement) (changed bool, err error) {
 	p := &pass{Statement: s}
 
-	// Columns are hidden before anything of ours stands in the statement: what is masked is found out from the catalog
-	// as it is.
-	p.hide(m.Hidden, s.Root)
-
 	// By the first look alone ordinary texts reach the guest as they are: there is nothing to shadow in them.
+	shadowing := &shadowing{}
 	if m.Shadows.Suspects(s.Text) && !hook.Unmasked {
-		if err := p.cast(m.Shadows); err != nil {
+		if shadowing, err = p.suspect(m.Shadows); err != nil {
+			return false, err
+		}
+	}
+
+	// Columns are hidden before any shadow stands in the statement: what is masked is found out from the catalog as it
+	// is. A pg_class that the statement could see too much of is masked instead, and its mask is without twins, too.
+	p.hide(m.Hidden, s.Root, !shadowing.exposed)
+	if shadowing.shadows != nil {
+		if err := shadowing.cast(); err != nil {
 			return false, err
 		}
 	}
