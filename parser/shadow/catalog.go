@@ -28,15 +28,15 @@ type shadowRelation struct {
 }
 
 var (
-	tableKeys   = []string{"relid", "schemaname", "relname"}
-	indexKeys   = []string{"relid", "indexrelid", "schemaname", "relname", "indexrelname"}
-	here        = "(SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
-	own         = "(SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = SESSION_USER)"
-	tableView   = shadowRelation{key: "relid", keep: tableKeys, scans: true}
-	indexView   = shadowRelation{key: "relid", keep: indexKeys, scans: true}
-	xactView    = shadowRelation{key: "relid", keep: tableKeys} // of the client's own transaction
-	ownProgress = shadowRelation{where: "s.pid = ANY (ARRAY(SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE " +
-		"a.usesysid = " + own + "))"}
+	tableKeys    = []string{"relid", "schemaname", "relname"}
+	indexKeys    = []string{"relid", "indexrelid", "schemaname", "relname", "indexrelname"}
+	here         = "(SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
+	own          = "(SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = SESSION_USER)"
+	tableView    = shadowRelation{key: "relid", keep: tableKeys, scans: true}
+	indexView    = shadowRelation{key: "relid", keep: indexKeys, scans: true}
+	xactView     = shadowRelation{key: "relid", keep: tableKeys} // of the client's own transaction
+	ownSessions  = "s.pid = ANY (ARRAY(SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE a.usesysid = " + own + "))"
+	ownProgress  = shadowRelation{where: ownSessions}
 	countersView = shadowRelation{keep: []string{"stats_reset"}}
 )
 
@@ -106,8 +106,10 @@ var shadowed = map[string]shadowRelation{
 	// It has a row for each function that was called at least once, by a trigger too.
 	"pg_stat_user_functions": {where: "false"},
 	// Page and row locks are as many as the rows that are locked. Relations of another database have oids of its own,
-	// so of one that holds protected rows no lock on a relation is shown.
-	"pg_locks": {where: "s.relation IS NULL OR NOT " + in(maskedOIDs, "s.relation") + " AND (s.database = " + here +
+	// so of one that holds protected rows no lock on a relation is shown. Advisory locks of other roles are the claims
+	// of a ledger: who saw the number of one could wait for it, and keep a question from being answered.
+	"pg_locks": {where: "s.relation IS NULL AND (s.locktype <> 'advisory' OR " + ownSessions + ") " +
+		"OR NOT " + in(maskedOIDs, "s.relation") + " AND (s.database = " + here +
 		" OR NOT " + in(databaseOIDs, "s.database") + ")"},
 	// The guest may read pg_class, so it may read the statistics of its columns: a histogram of reltuples.
 	"pg_stats": {where: "NOT (s.schemaname = 'pg_catalog' AND s.tablename = 'pg_class')"},
