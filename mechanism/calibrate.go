@@ -130,10 +130,7 @@ func (m mechanism) calibrate(r Request) (Calibration, error) {
 		// Whether the promise holds is decided by the noise that would be drawn, and not by the scales that were aimed
 		// at.
 		losses := m.lossesOf(r, n)
-		charged := make(map[string]privacy.Loss, len(losses))
-		for secret, l := range losses {
-			charged[secret] = r.charged(l)
-		}
+		charged := r.chargedAll(losses)
 		if !m.keeps(r, n, losses, charged) {
 			inflate = 1 + math.Ldexp(1, promised+firstInflation)
 			promised++

@@ -56,7 +56,7 @@ func (n Noise) release(shifts []sensitivity.Shift, like sensitivity.Covariance) 
 
 	// What normal noise there is, in the blocks of F's covariance.
 	for k, c := range n.cells {
-		sd := math.Ldexp(float64(c.sigma), c.exponent)
+		sd := shifted(float64(c.sigma), c.exponent)
 		r.Floor[k] = sd * sd
 	}
 	for _, d := range n.directions {
@@ -118,7 +118,7 @@ func (n Noise) laplaceScales() ([]float64, bool) {
 		if c.laplace == 0 || len(n.directions) > 0 {
 			return nil, false
 		}
-		out = append(out, math.Ldexp(float64(c.laplace), c.exponent))
+		out = append(out, shifted(float64(c.laplace), c.exponent))
 	}
 	return out, true
 }

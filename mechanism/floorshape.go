@@ -20,7 +20,7 @@ func (s *floorSearch) shape(weight []float64) {
 func (s *floorSearch) marginal() []float64 {
 	out := make([]float64, len(s.floor))
 	for k, c := range s.floor {
-		sd := math.Ldexp(float64(c.sigma), c.exponent)
+		sd := shifted(float64(c.sigma), c.exponent)
 		out[k] = atZero(s.laplace(k, s.rates), sd) / s.Components[k].Unit
 	}
 	return out
@@ -29,6 +29,13 @@ func (s *floorSearch) marginal() []float64 {
 // cells returns the floor of the parameters.
 func (s *floorSearch) cells(p [parameters]float64) []cell {
 	floor := make([]cell, len(s.Components))
+	if p[byAlone] > 0 {
+		for k := range floor {
+			floor[k].normal(max(p[byAlone]*s.alone[k], s.least[k]))
+		}
+		return floor
+	}
+
 	for k := range floor {
 		sd := 0.0
 		if s.scale[k] > 0 {
@@ -42,12 +49,9 @@ func (s *floorSearch) cells(p [parameters]float64) []cell {
 			sd = math.Hypot(sd, p[byBeside]*s.exact[k])
 		}
 		if s.beside[k] > 0 {
-			sd = math.Max(sd, p[byBeside]*s.beside[k])
+			sd = max(sd, p[byBeside]*s.beside[k])
 		}
-		if p[byAlone] > 0 {
-			sd = p[byAlone] * s.alone[k]
-		}
-		floor[k] = normalCell(math.Max(sd, s.least[k]))
+		floor[k].normal(max(sd, s.least[k]))
 	}
 	return floor
 }
@@ -56,7 +60,7 @@ func (s *floorSearch) cells(p [parameters]float64) []cell {
 func widenedFloor(floor []cell, by float64) []cell {
 	out := make([]cell, len(floor))
 	for k, c := range floor {
-		out[k] = normalCell(by * math.Ldexp(float64(c.sigma), c.exponent))
+		out[k].normal(by * shifted(float64(c.sigma), c.exponent))
 	}
 	return out
 }
@@ -66,7 +70,7 @@ func (s *floorSearch) error(floor []cell, rates []float64) (sum float64) {
 	if !s.Absolute {
 		blocks := newBlockSum(s.blockOf)
 		for k, c := range floor {
-			sd := math.Ldexp(float64(c.sigma), c.exponent) / s.Components[k].Unit
+			sd := shifted(float64(c.sigma), c.exponent) / s.Components[k].Unit
 			blocks.each[s.blockOf[k]] += sd * sd
 		}
 		for i, rate := range rates {
@@ -83,7 +87,7 @@ func (s *floorSearch) error(floor []cell, rates []float64) (sum float64) {
 		rates = slices.Repeat([]float64{float64(s.Budget.Epsilon)}, len(s.Shifts))
 	}
 	for k, c := range floor {
-		sd := math.Ldexp(float64(c.sigma), c.exponent)
+		sd := shifted(float64(c.sigma), c.exponent)
 		sum += meanAbsolute(s.laplace(k, rates), sd) / s.Components[k].Unit
 	}
 	return sum

@@ -196,7 +196,7 @@ func gaussian(floor []float64, lines [][]float64) Noise {
 		for _, v := range lines {
 			sd = math.Max(sd, floorShare*math.Abs(v[k]))
 		}
-		n.cells[k] = normalCell(sd)
+		n.cells[k].normal(sd)
 	}
 	for _, v := range lines {
 		d := direction{sigma: 1 << (gridBits + 1), weights: make([]float64, len(v))}

@@ -56,10 +56,10 @@ func (n Noise) hidden(s sensitivity.Shift) (moves, left []float64, ok bool) {
 func (n Noise) leftBy(d direction, s sensitivity.Shift) (left []float64, ok bool) {
 	left = make([]float64, len(s.Along))
 	for k, c := range n.cells {
-		own, lent := math.Ldexp(d.weights[k]*float64(d.reach), c.exponent), 0.0
+		own, lent := shifted(d.weights[k]*float64(d.reach), c.exponent), 0.0
 		if d.lent != 0 {
 			from := n.directions[d.from]
-			lent = d.lent * math.Ldexp(from.weights[k]*float64(from.reach), c.exponent)
+			lent = d.lent * shifted(from.weights[k]*float64(from.reach), c.exponent)
 		}
 		left[k] = s.Along[k] - own - lent
 		if d.lent == 0 && left[k] != 0 || !(math.Abs(left[k]) <= tellsApart*(math.Abs(s.Along[k])+math.Abs(lent))) {

@@ -34,7 +34,7 @@ func (n Noise) loss(s sensitivity.Shift) privacy.Loss {
 	moves, left, _ := n.hidden(s)
 	rounding := make([]float64, len(n.cells))
 	for k, c := range n.cells {
-		left[k] = math.Ldexp(left[k], -c.exponent) // in steps
+		left[k] = shifted(left[k], -c.exponent) // in steps
 		if len(moves) > 1 {
 			rounding[k] = roundingLent
 		}
@@ -64,8 +64,8 @@ func (n Noise) loss(s sensitivity.Shift) privacy.Loss {
 	// What no direction hides is for the noise of single components, with what rounding adds.
 	rest := sensitivity.Shift{Along: left, Beside: make([]float64, len(n.cells)), Unseen: s.Unseen}
 	for k, c := range n.cells {
-		left[k] = math.Ldexp(left[k], c.exponent)
-		rest.Beside[k] = s.Beside[k] + math.Ldexp(rounding[k]+slack, c.exponent)
+		left[k] = shifted(left[k], c.exponent)
+		rest.Beside[k] = s.Beside[k] + shifted(rounding[k]+slack, c.exponent)
 		if c.laplace == 0 {
 			l = l.Plus(gaussianDeviation(float64(c.sigma)))
 		}
@@ -85,9 +85,9 @@ func (n Noise) scales() (scale, sd []float64) {
 	for k, c := range n.cells {
 		scale[k], sd[k] = math.Inf(1), math.Inf(1)
 		if c.laplace > 0 {
-			scale[k] = math.Ldexp(float64(c.laplace), c.exponent)
+			scale[k] = shifted(float64(c.laplace), c.exponent)
 		} else {
-			sd[k] = math.Ldexp(float64(c.sigma), c.exponent)
+			sd[k] = shifted(float64(c.sigma), c.exponent)
 		}
 	}
 	return scale, sd

@@ -96,6 +96,18 @@ func (r Request) charged(l privacy.Loss) privacy.Loss {
 	return r.Relaxed.Nearby.Loss(l)
 }
 
+// chargedAll is charged for each secret.
+func (r Request) chargedAll(losses map[string]privacy.Loss) map[string]privacy.Loss {
+	if r.Relaxed == nil {
+		return losses
+	}
+	out := make(map[string]privacy.Loss, len(losses))
+	for secret, l := range losses {
+		out[secret] = r.charged(l)
+	}
+	return out
+}
+
 // weakened makes certificates under the request's distributions certificates under the true ones.
 func (r Request) weakened(certificates []Certificate) ([]Certificate, error) {
 	if r.Relaxed == nil {

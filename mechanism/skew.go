@@ -3,7 +3,7 @@ package mechanism
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/floats"
 
 	"fugu/privacy"
 	"fugu/sensitivity"
@@ -35,40 +35,31 @@ func (r Request) skewed(n Noise, f sensitivity.Family) float64 {
 
 // skewedBetween is skewed for one pair.
 func (r Request) skewedBetween(f sensitivity.Shaped, noise sensitivity.Covariance, high, low float64) float64 {
-	covariances := [2]*mat.SymDense{}
-	for i, x := range []float64{high, low} {
-		covariances[i] = r.dense(f.Covariance(x).Plus(1, noise))
-	}
-	pooled := mat.NewSymDense(len(r.Components), nil)
-	pooled.AddSym(covariances[0], covariances[1])
-	pooled.ScaleSym(.5, pooled)
-
-	// The direction w, with everything in units.
+	first, second := f.Covariance(high).Plus(1, noise), f.Covariance(low).Plus(1, noise)
 	above, below := f.Mean(high), f.Mean(low)
-	move := mat.NewVecDense(len(above), nil)
-	for k, c := range r.Components {
-		move.SetVec(k, (above[k]-below[k])/c.Unit)
+	move := make([]float64, len(above))
+	for k, v := range above {
+		move[k] = v - below[k]
 	}
-	var chol mat.Cholesky
-	var w mat.VecDense
-	if !chol.Factorize(pooled) || chol.SolveVecTo(&w, move) != nil {
+
+	// The direction w, of the mean of both covariances: half of their sum.
+	w, err := first.Plus(1, second).Solve(move)
+	if err != nil {
 		return math.Inf(1)
 	}
-	kappa := math.Sqrt(math.Max(0, mat.Dot(&w, move)))
+	floats.Scale(2, w)
+	kappa := math.Sqrt(math.Max(0, floats.Dot(w, move)))
 	if kappa == 0 {
 		return 0
 	}
 
-	along, shapes, sd := make([]float64, len(r.Components)), [2]privacy.Shape{}, [2]float64{}
-	for k, c := range r.Components {
-		along[k] = w.AtVec(k) / c.Unit
-	}
+	shapes, sd := [2]privacy.Shape{}, [2]float64{}
 	for i, x := range []float64{high, low} {
-		third, fourth, known := f.Cumulants(x, along)
+		third, fourth, known := f.Cumulants(x, w)
 		if !known {
 			return 0
 		}
-		variance := mat.Inner(&w, covariances[i], &w)
+		variance := [2]sensitivity.Covariance{first, second}[i].Form(w)
 		sd[i] = math.Sqrt(variance)
 		shapes[i] = privacy.Shape{Skewness: third / math.Pow(sd[i], 3), Kurtosis: fourth / (variance * variance)}
 	}

@@ -29,27 +29,28 @@ func Kappa(b Budget) float64 {
 	if d <= 0 {
 		return 0
 	}
-	lo, hi := 0.0, 1.0
-	for GaussianDelta(e, hi) <= d {
-		lo, hi = hi, 2*hi
-		if math.IsInf(hi, 1) {
-			return lo
-		}
+
+	// A κ at which exp(-(ε/κ-κ/2)²/2) ≥ δ(ε;κ) is δ is allowed, and not far below the largest; so is 0.
+	at := func(kappa float64) point { return point{kappa, excess(GaussianDelta(e, kappa), d)} }
+	deviations := math.Sqrt(math.Max(0, -2*math.Log(d)))
+	lo := at(2 * e / (deviations + math.Sqrt(deviations*deviations+2*e)))
+	if !(lo.at > 0) || lo.over() {
+		lo = point{0, math.Inf(-1)}
 	}
 
-	// Halved until no number lies between, the lower end keeps the promise.
-	for range 200 {
-		mid := lo + (hi-lo)/2
-		if mid == lo || mid == hi {
-			break
-		}
-		if GaussianDelta(e, mid) <= d {
-			lo = mid
-		} else {
-			hi = mid
-		}
+	hi := at(1)
+	if lo.at > 0 {
+		hi = at(2 * lo.at)
 	}
-	return lo
+	for !hi.over() {
+		if math.IsInf(2*hi.at, 1) {
+			return hi.at
+		}
+		lo, hi = hi, at(2*hi.at)
+	}
+
+	lo, _ = narrowed(func(kappa float64) float64 { return at(kappa).is }, lo, hi)
+	return lo.at
 }
 
 // LogPhi returns ln Φ(x), Φ the standard normal distribution function, for every finite x: also where Φ(x) underflows.

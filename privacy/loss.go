@@ -48,34 +48,27 @@ func (l Loss) DeltaAt(epsilon float64) float64 {
 
 // EpsilonAt returns the smallest ε, rounded up, with DeltaAt(ε) ≤ δ; +Inf where there is none.
 func (l Loss) EpsilonAt(delta float64) float64 {
-	if !l.Valid() || l.Delta > delta || delta == 0 && l.Kappa2 > 0 {
+	if !l.Valid() || !(l.Delta <= delta) || delta == 0 && l.Kappa2 > 0 {
 		return math.Inf(1)
 	}
 	if l.DeltaAt(l.Pure) <= delta {
 		return l.Pure
 	}
 
-	// What is not pure takes more. It is enclosed, and then halved until no number lies between.
-	lo, hi := l.Pure, l.Pure+1
-	for l.DeltaAt(hi) > delta {
-		lo, hi = hi, l.Pure+2*(hi-l.Pure)
-		if math.IsInf(hi, 1) {
-			return hi
+	// What is not pure takes more, and no more than this: δ(ε;κ) ≤ Φ(κ/2-ε/κ) ≤ exp(-(ε/κ-κ/2)²/2).
+	at := func(epsilon float64) point { return point{epsilon, excess(l.DeltaAt(epsilon), delta)} }
+	left := math.Max(delta-l.Delta, math.SmallestNonzeroFloat64)
+	step := l.Kappa2/2 + math.Sqrt(-2*l.Kappa2*math.Log(left))
+	lo, hi := at(l.Pure), at(math.Nextafter(l.Pure+step, math.Inf(1)))
+	for hi.over() { // but for rounding
+		if lo, step = hi, 2*step; math.IsInf(lo.at, 1) {
+			return lo.at
 		}
+		hi = at(l.Pure + step)
 	}
 
-	for range 200 {
-		mid := lo + (hi-lo)/2
-		if mid == lo || mid == hi {
-			break
-		}
-		if l.DeltaAt(mid) <= delta {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return hi
+	_, hi = narrowed(func(epsilon float64) float64 { return at(epsilon).is }, lo, hi)
+	return hi.at
 }
 
 // Within reports whether the loss stays inside the budget.

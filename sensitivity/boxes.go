@@ -52,8 +52,10 @@ type search struct {
 	family  Family
 	release Release
 	share   share
-	inside  bool    // the Gaussian pair has the movement Along inside
-	frame   *pencil // of release, share and span; nil: to be built
+	inside  bool      // the Gaussian pair has the movement Along inside
+	frame   *pencil   // of release, share and span; nil: to be built
+	ground  *ground   // of release and the last box; nil: none yet
+	besides *setAside // of release; nil: not asked for yet
 	memory  *memory
 	span    [2]float64 // where the frame's matrices are
 	kappa2  float64    // what share.beside hides

@@ -3,8 +3,19 @@ package sensitivity
 import (
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
+
+// apart are the orders of up to small components that do not meet.
+var apart = func() (out [small + 1]*elimination) {
+	for m := range out {
+		out[m] = newElimination(m, nil)
+	}
+	return out
+}()
 
 const (
 	// leastPivot bounds the pivots of Q, whose diagonal is 1, and widestRange the eigenvalues, their inverses and
@@ -24,7 +35,7 @@ func (x *pencil) diagonal() *pencil {
 	if m > small || x.alone == m || len(x.wp) > 0 {
 		return x
 	}
-	l, c, ok := x.whitened()
+	root, c, ok := x.whitened()
 	if !ok {
 		return x
 	}
@@ -40,7 +51,7 @@ func (x *pencil) diagonal() *pencil {
 		return x
 	}
 
-	out := &pencil{elimination: newElimination(m, nil), p: values, q: make([]float64, m), mean: x.mean}
+	out := &pencil{elimination: apart[m], p: values, q: make([]float64, m), mean: x.mean}
 	for i := range out.q {
 		out.q[i] = 1
 	}
@@ -51,11 +62,10 @@ func (x *pencil) diagonal() *pencil {
 	// The vector whose quadratic form is wanted, in the new basis.
 	var v mat.Dense
 	eigen.VectorsTo(&v)
-	var u, w mat.VecDense
-	if u.SolveVec(l, mat.NewVecDense(m, x.u[0])) != nil {
-		return x
-	}
-	w.MulVec(v.T(), &u)
+	u := mat.VecDenseCopyOf(mat.NewVecDense(m, x.u[0]))
+	blas64.Trsv(blas.Trans, root, u.RawVector())
+	var w mat.VecDense
+	w.MulVec(v.T(), u)
 	out.u = [][]float64{w.RawVector().Data}
 	for _, v := range out.u[0] {
 		if math.IsNaN(v) {
@@ -66,42 +76,35 @@ func (x *pencil) diagonal() *pencil {
 	return out
 }
 
-// whitened returns Q's Cholesky factor L and L⁻¹PL⁻ᵀ; ok is false where Q is too near to singular.
-func (x *pencil) whitened() (l *mat.TriDense, c *mat.SymDense, ok bool) {
+// whitened returns Lᵀ of Q's Cholesky factor L, and L⁻¹PL⁻ᵀ; ok is false where Q is too near to singular.
+func (x *pencil) whitened() (root blas64.Triangular, c *mat.SymDense, ok bool) {
 	m := len(x.order)
-	p, q := mat.NewSymDense(m, nil), mat.NewSymDense(m, nil)
+	q := blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: make([]float64, m*m)}
+	p := blas64.General{Rows: m, Cols: m, Stride: m, Data: make([]float64, m*m)}
 	for i := range m {
-		p.SetSym(i, i, x.p[i])
-		q.SetSym(i, i, x.q[i])
+		p.Data[i*m+i], q.Data[i*m+i] = x.p[i], x.q[i]
+	}
+	for n, i := range x.row { // below the diagonal
+		j := x.col[n]
+		p.Data[i*m+j], p.Data[j*m+i], q.Data[j*m+i] = x.po[n], x.po[n], x.qo[n]
 	}
 
-	for n, i := range x.row {
-		p.SetSym(i, x.col[n], x.po[n])
-		q.SetSym(i, x.col[n], x.qo[n])
-	}
-
-	var chol mat.Cholesky
-	if !chol.Factorize(q) {
-		return nil, nil, false
-	}
-	l = &mat.TriDense{}
-	chol.LTo(l)
+	// Pivots bound how near to singular Q is, so that nothing is lost by solving without a look at its condition.
+	root, ok = lapack64.Potrf(q)
 	for i := range m {
-		if v := l.At(i, i); !(v*v >= leastPivot) {
-			return nil, nil, false
+		if v := root.Data[i*m+i]; !ok || !(v*v >= leastPivot) {
+			return root, nil, false
 		}
 	}
+	blas64.Trsm(blas.Left, blas.Trans, 1, root, p)
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, root, p)
 
-	// L⁻¹PL⁻ᵀ by solving twice; the mean of the two triangles takes the rounding off.
-	var half, whole mat.Dense
-	if half.Solve(l, p) != nil || whole.Solve(l, half.T()) != nil {
-		return nil, nil, false
-	}
+	// The mean of the two triangles takes the rounding off.
 	c = mat.NewSymDense(m, nil)
 	for i := range m {
 		for j := i; j < m; j++ {
-			c.SetSym(i, j, (whole.At(i, j)+whole.At(j, i))/2)
+			c.SetSym(i, j, (p.Data[i*m+j]+p.Data[j*m+i])/2)
 		}
 	}
-	return l, c, true
+	return root, c, true
 }

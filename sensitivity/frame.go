@@ -29,15 +29,14 @@ func (s *search) ends(a, b float64) (*Experiment, error) {
 // All in between are mixtures of the two.
 func (s *search) build(a, b float64) error {
 	r := s.release
-	low, high := s.family.Covariance(a).Plus(1, r.Gaussian), s.family.Covariance(b).Plus(1, r.Gaussian)
-
-	// What the bend's share of the floor makes of it: one slope for each component that bends, see Certify.
-	rho, err := bend(s.family, a, b, s.scale())
+	g, err := s.groundOf(a, b)
 	if err != nil {
 		return err
 	}
+
+	// What the bend's share of the floor makes of it: one slope for each component that bends, see Certify.
 	s.slopes = nil
-	for k, v := range rho {
+	for k, v := range g.rho {
 		t := s.share.bend * r.Floor[k]
 		if v > 0 && !(v < t) {
 			return errBend
@@ -54,13 +53,14 @@ func (s *search) build(a, b float64) error {
 	}
 	s.kappa2 = 0
 	if s.share.beside > 0 {
-		part, kappa := r.besides()
-		s.kappa2 = kappa * kappa / s.share.beside
-		for k, v := range part {
+		beside := s.hidesBeside()
+		s.kappa2 = beside.kappa * beside.kappa / s.share.beside
+		for k, v := range beside.part {
 			aside[k] += s.share.beside * v
 		}
 	}
 
+	low, high := g.low, g.high
 	if s.share.bend+s.share.beside > 0 {
 		low, high = low.WithDiagonal(-1, aside), high.WithDiagonal(-1, aside)
 	}

@@ -45,7 +45,7 @@ func (p *Probe) EpsilonAt(delta float64) float64 {
 // Laplace returns the largest shift |d|/t of one Laplace noise more with which r stays within the budget at the pair; 0
 // where there is none.
 func (p *Probe) Laplace(r Release) float64 {
-	p.s.release, p.s.frame = r, nil
+	p.s.take(r)
 	low, high := math.Min(p.s.pair[0], p.s.pair[1]), math.Max(p.s.pair[0], p.s.pair[1])
 	e, err := p.s.ends(low, high)
 	if err != nil {

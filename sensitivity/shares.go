@@ -17,7 +17,7 @@ const (
 
 // guessShares gives a share of the noise to whatever there is to hide, for tune to start from.
 func (s *search) guessShares() error {
-	if _, kappa := s.release.besides(); kappa != 0 { // NaN, too
+	if s.hidesBeside().kappa != 0 { // NaN, too
 		s.share.beside = .25
 	}
 	if !s.family.Affine() {

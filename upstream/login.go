@@ -116,6 +116,8 @@ func dial(ctx context.Context, config *pgconn.Config) (conn net.Conn, last bool,
 	return nil, false, errors.Join(failed...)
 }
 
+// logIn says who asks and for what, proves it in the way that the server wants, and keeps what the server tells of the
+// session until it is ready for a query.
 func (t *talk) logIn(parameters map[string]string) (*pgconn.HijackedConn, error) {
 	named := maps.Clone(parameters)
 	named["user"] = t.config.User
@@ -126,11 +128,11 @@ func (t *talk) logIn(parameters map[string]string) (*pgconn.HijackedConn, error)
 	if err := t.say(startup); err != nil {
 		return nil, err
 	}
+
+	// A message of no request's may stand right behind the last of the login's.
 	h := &pgconn.HijackedConn{Conn: t.conn, Config: t.config, ParameterStatuses: make(map[string]string, 16),
 		CustomData: map[string]any{}}
 	accepted := false
-
-	// A message of no request's may stand right behind the last of the login's.
 	for h.TxStatus == 0 || t.ReadBufferLen() > 0 {
 		message, err := t.Receive()
 		if err != nil {
@@ -146,15 +148,17 @@ func (t *talk) logIn(parameters map[string]string) (*pgconn.HijackedConn, error)
 			err = t.say(&pgproto3.PasswordMessage{Password: "md5" + hashed})
 		case *pgproto3.AuthenticationSASL:
 			err = t.prove(m.AuthMechanisms)
+
 		case *pgproto3.ParameterStatus:
 			h.ParameterStatuses[m.Name] = m.Value
 		case *pgproto3.BackendKeyData:
 			h.PID, h.SecretKey = m.ProcessID, slices.Clone(m.SecretKey)
 		case *pgproto3.ReadyForQuery:
 			h.TxStatus = m.TxStatus
-			if !accepted {
+			if !accepted { // by one that is no PostgreSQL
 				err = errors.New("the server is ready for queries before it has let anybody in")
 			}
+
 		case *pgproto3.ErrorResponse:
 			err = pgconn.ErrorResponseToPgError(m)
 		case *pgproto3.NoticeResponse, *pgproto3.NotificationResponse:

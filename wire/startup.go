@@ -82,6 +82,9 @@ func (l *login) readStartup(ctx context.Context, encryption *auth.TLS) (request,
 			if err := l.answer(granted, encryptionTLS); err != nil {
 				return request{}, err
 			}
+
+			// What came before the answer nobody has encrypted: it must not be taken for what comes after
+			// (CVE-2021-23214). The client is told so under the encryption that it expects by now.
 			early := l.in.r.Buffered() > 0
 			if granted {
 				gssDone = true
@@ -92,6 +95,7 @@ func (l *login) readStartup(ctx context.Context, encryption *auth.TLS) (request,
 			if early {
 				return request{}, tooEarly("SSL")
 			}
+
 		case code == codeGSS && !gssDone:
 			gssDone = true
 			if err := l.answer(false, encryptionGSS); err != nil {
@@ -100,6 +104,7 @@ func (l *login) readStartup(ctx context.Context, encryption *auth.TLS) (request,
 			if l.in.r.Buffered() > 0 {
 				return request{}, tooEarly("GSSAPI encryption")
 			}
+
 		case code == codeCancel:
 			if len(body) < 5 || len(body) > 4+maxCancelKey {
 				// Which is not answered, as none is.
@@ -107,6 +112,7 @@ func (l *login) readStartup(ctx context.Context, encryption *auth.TLS) (request,
 			}
 			return request{cancel: &pgproto3.CancelRequest{ProcessID: binary.BigEndian.Uint32(body),
 				SecretKey: body[4:]}}, nil
+
 		default:
 			return l.parseStartup(code, body)
 		}

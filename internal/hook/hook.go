@@ -63,6 +63,7 @@ const (
 	TwinClampFirst = false // the true count is clamped, and noise comes after it
 	TwinPartners   = false // ordinary tables that each protected row has a row of may be read beside its twin
 	TwinUnbounded  = false // noise is not truncated, and sizes are as if it were
+	TwinForgetful  = false // what was told of the same rows by other classes, or under other names, is not looked at
 
 	TwinColumnsAnew    = false // each copy of a row, in each build, has a draw of its own for what a column shows
 	TwinColumnsByPlace = false // what a column shows is drawn by where a row stands

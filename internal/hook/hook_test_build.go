@@ -60,6 +60,7 @@ var (
 	TwinClampFirst bool
 	TwinPartners   bool
 	TwinUnbounded  bool
+	TwinForgetful  bool
 
 	TwinColumnsAnew    bool
 	TwinColumnsByPlace bool

@@ -23,20 +23,20 @@ type shadowRelation struct {
 	keep      []string // neither key nor database: these columns are all that is shown of any row
 	scans     bool     // with a key: columns of scanCounters are shown of no relation
 	mask      []string // if set, the only columns that are masked
-	where     string   // the rows that are shown, whole; $1 stands for the masked oids, $2 for the masked databases
+	where     string   // the rows that are shown, whole
 	extension bool     // an extension's, in any schema
 }
 
 var (
-	tableKeys   = []string{"relid", "schemaname", "relname"}
-	indexKeys   = []string{"relid", "indexrelid", "schemaname", "relname", "indexrelname"}
-	here        = "(SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
-	own         = "(SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = SESSION_USER)"
-	tableView   = shadowRelation{key: "relid", keep: tableKeys, scans: true}
-	indexView   = shadowRelation{key: "relid", keep: indexKeys, scans: true}
-	xactView    = shadowRelation{key: "relid", keep: tableKeys} // of the client's own transaction
-	ownProgress = shadowRelation{where: "s.pid = ANY (ARRAY(SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE " +
-		"a.usesysid = " + own + "))"}
+	tableKeys    = []string{"relid", "schemaname", "relname"}
+	indexKeys    = []string{"relid", "indexrelid", "schemaname", "relname", "indexrelname"}
+	here         = "(SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
+	own          = "(SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = SESSION_USER)"
+	tableView    = shadowRelation{key: "relid", keep: tableKeys, scans: true}
+	indexView    = shadowRelation{key: "relid", keep: indexKeys, scans: true}
+	xactView     = shadowRelation{key: "relid", keep: tableKeys} // of the client's own transaction
+	ownSessions  = "s.pid = ANY (ARRAY(SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE a.usesysid = " + own + "))"
+	ownProgress  = shadowRelation{where: ownSessions}
 	countersView = shadowRelation{keep: []string{"stats_reset"}}
 )
 
@@ -106,9 +106,11 @@ var shadowed = map[string]shadowRelation{
 	// It has a row for each function that was called at least once, by a trigger too.
 	"pg_stat_user_functions": {where: "false"},
 	// Page and row locks are as many as the rows that are locked. Relations of another database have oids of its own,
-	// so of one that holds protected rows no lock on a relation is shown.
-	"pg_locks": {where: "s.relation IS NULL OR s.relation <> ALL ($1) AND (s.database = " + here +
-		" OR s.database <> ALL ($2))"},
+	// so of one that holds protected rows no lock on a relation is shown. Advisory locks of other roles are the claims
+	// of a ledger: who saw the number of one could wait for it, and keep a question from being answered.
+	"pg_locks": {where: "s.relation IS NULL AND (s.locktype <> 'advisory' OR " + ownSessions + ") " +
+		"OR NOT " + in(maskedOIDs, "s.relation") + " AND (s.database = " + here +
+		" OR NOT " + in(databaseOIDs, "s.database") + ")"},
 	// The guest may read pg_class, so it may read the statistics of its columns: a histogram of reltuples.
 	"pg_stats": {where: "NOT (s.schemaname = 'pg_catalog' AND s.tablename = 'pg_class')"},
 }
@@ -126,7 +128,6 @@ func unknownStatistics(relation string) bool {
 }
 
 // body writes the subselect that takes the relation's place: the same columns in the same order, with the same types.
-// $1 in it stands for the masked oids, and $2 for the masked databases.
 func (r shadowRelation) body(name string, columns []Column, roots []Root) (string, error) {
 	from := " FROM pg_catalog." + name + " AS s"
 	if r.where != "" {
@@ -137,9 +138,9 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 	condition := ""
 	switch {
 	case r.key != "":
-		condition = "s." + r.key + " = ANY ($1)"
+		condition = in(maskedOIDs, "s."+r.key)
 	case r.database != "":
-		condition = "s." + r.database + " = ANY ($2)"
+		condition = in(databaseOIDs, "s."+r.database)
 	}
 	if len(columns) == 0 {
 		return "", fmt.Errorf("the server shows no columns of pg_catalog.%s", name)
@@ -178,7 +179,7 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 
 	if name == "pg_class" && len(roots) > 0 {
 		// The guest may read no sequence that numbers protected rows, and whoever dumps the rest stumbles over it.
-		from += ` WHERE NOT (s.relkind = 'S'::"char" AND s.oid = ANY ($1))`
+		from += ` WHERE NOT (s.relkind = 'S'::"char" AND ` + condition + ")"
 		if slices.ContainsFunc(roots, func(r Root) bool { return r.Twin }) {
 			from += " AND s.relnamespace" + outside
 		}

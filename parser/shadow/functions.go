@@ -189,13 +189,14 @@ func (s *shadowing) call(n *pg.Node, f *pg.FuncCall) error {
 // cannot be taken for those of the catalog there.
 var argumentShapes = map[shadowKind]string{
 	relationFunction: "SELECT o.oid::pg_catalog.regclass FROM (SELECT NULL::pg_catalog.regclass AS v) AS a, " +
-		"pg_catalog.pg_class AS o WHERE o.oid = a.v::pg_catalog.oid AND o.oid <> ALL (NULL)",
+		"pg_catalog.pg_class AS o WHERE o.oid = a.v::pg_catalog.oid AND NOT " + in(maskedOIDs, "o.oid"),
 	oidFunction: "SELECT o.oid FROM (SELECT NULL::pg_catalog.oid AS v) AS a, pg_catalog.pg_class AS o WHERE " +
-		"o.oid = a.v AND o.oid <> ALL (NULL)",
+		"o.oid = a.v AND NOT " + in(maskedOIDs, "o.oid"),
 	databaseFunction: "SELECT o.oid FROM (SELECT NULL::pg_catalog.text AS v) AS a, pg_catalog.pg_database AS o " +
-		"WHERE (o.datname::pg_catalog.text = a.v OR o.oid::pg_catalog.text = a.v) AND o.oid <> ALL (NULL) LIMIT 1",
+		"WHERE (o.datname::pg_catalog.text = a.v OR o.oid::pg_catalog.text = a.v) AND NOT " +
+		in(databaseOIDs, "o.oid") + " LIMIT 1",
 	databaseOIDFunction: "SELECT o.oid FROM (SELECT NULL::pg_catalog.oid AS v) AS a, pg_catalog.pg_database AS o " +
-		"WHERE o.oid = a.v AND o.oid <> ALL (NULL)",
+		"WHERE o.oid = a.v AND NOT " + in(databaseOIDs, "o.oid"),
 	blindFunction: "SELECT o.oid FROM (SELECT NULL::pg_catalog.text AS v) AS a, pg_catalog.pg_class AS o WHERE " +
 		"false AND a.v IS NULL",
 }
@@ -219,7 +220,7 @@ func (s *shadowing) argument(kind shadowKind, arg *pg.Node) (*pg.Node, error) {
 		shape = s.shadows.sized
 	}
 
-	// The template has NULL in the place of the argument, and in that of the list of what is hidden.
+	// The template has NULL in the place of the argument.
 	sel := tree.Clone(shape)
 	innermost := sel.FromClause[0].GetRangeSubselect().GetSubquery().GetSelectStmt()
 	cast := innermost.GetTargetList()[0].GetResTarget().GetVal().GetTypeCast()
@@ -228,12 +229,6 @@ func (s *shadowing) argument(kind shadowKind, arg *pg.Node) (*pg.Node, error) {
 	}
 
 	cast.Arg = arg
-	switch hidden := sel.WhereClause.GetBoolExpr().Args[1].GetAExpr(); kind {
-	case relationFunction, sizeFunction, oidFunction:
-		hidden.Rexpr = tree.Clone(s.shadows.masked)
-	case databaseFunction, databaseOIDFunction:
-		hidden.Rexpr = tree.Clone(s.shadows.databases)
-	}
 	return &pg.Node{Node: &pg.Node_SubLink{SubLink: &pg.SubLink{SubLinkType: pg.SubLinkType_EXPR_SUBLINK,
 		Subselect: &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: sel}}}}}, nil
 }

@@ -35,11 +35,10 @@ func (h *Hidden) HidingRelations() (names []string) {
 	return names
 }
 
-// hidingTwins are the relations without what is in the schema of twins. pg_class, which is masked, is without it, too,
-// when it stands in for the server's: pg_dump wants to find the schema of whatever it finds. A view is of another
-// schema.
+// hidingTwins are the relations without what is in the schema of twins. A view is of another schema.
 func hidingTwins() map[string]string {
 	return map[string]string{
+		"pg_class":     "SELECT s.* FROM pg_catalog.pg_class AS s WHERE s.relnamespace" + outside,
 		"pg_namespace": "SELECT s.* FROM pg_catalog.pg_namespace AS s WHERE s.nspname <> '" + TwinSchema + "'",
 		"pg_type":      "SELECT s.* FROM pg_catalog.pg_type AS s WHERE s.typnamespace" + outside,
 		"pg_tables":    "SELECT s.* FROM pg_catalog.pg_tables AS s WHERE s.schemaname <> '" + TwinSchema + "'",
@@ -126,10 +125,14 @@ func hidingParts(tables []HiddenColumns, attributes []string) map[string]string 
 			"c.relname = s.indexname AND " + index("i") + ")",
 		"pg_constraint": "SELECT s.* FROM pg_catalog.pg_constraint AS s WHERE NOT COALESCE(" +
 			anyOf(tables, left, "s.conrelid", fmt.Sprintf(common, "s.conkey")) + " OR s.contype = 'x'::\"char\" AND " +
-			isOne(tables, "s.conrelid") + " OR s.contype = ANY ('{p,u}'::\"char\"[]) AND " +
-			keyLost(tables, "s.conrelid", "s.conkey") + " OR s.contype = 'f'::\"char\" AND " +
-			keyLost(tables, "s.confrelid", "s.confkey") + ", false)",
+			isOne(tables, "s.conrelid") + " OR s.contype = ANY ('{p,u,f}'::\"char\"[]) AND " +
+			keyLost(tables, keyed("conrelid", "confrelid"), keyed("conkey", "confkey")) + ", false)",
 	}
+}
+
+// keyed writes what a constraint says of the key that has to hold: its own, or of a foreign key the one referred to.
+func keyed(own, foreign string) string {
+	return "(CASE WHEN s.contype = 'f'::\"char\" THEN s." + foreign + " ELSE s." + own + " END)"
 }
 
 // anyOf writes a condition that holds for one of the tables: its oid is in a column, and of its numbers, which stand
@@ -173,12 +176,20 @@ func keyLost(tables []HiddenColumns, table, columns string) string {
 		names("u.indrelid", "u.indkey") + " = " + names(table, columns) + "))"
 }
 
-// hide takes the hidden columns out of what a part of the statement reads of the catalog.
-func (p *pass) hide(hidden *Hidden, part *pg.Node) {
+// hide takes what is hidden out of what a part of the statement reads of the catalog. Of pg_class it does if class says
+// so and something else is hidden beside it: pg_dump wants to find the schema of whatever it finds. Alone pg_class is
+// left as it is, so that a row of a twin finds its relation.
+func (p *pass) hide(hidden *Hidden, part *pg.Node, class bool) {
 	if hidden == nil || !takesSubselects(p.Root) {
 		return
 	}
-	for _, n := range hidingItems(part, hidden.relations) {
+	items := hidingItems(part, hidden.relations)
+	isClass := func(n *pg.Node) bool { return n.GetRangeVar().Relname == "pg_class" }
+	if others := slices.DeleteFunc(slices.Clone(items), isClass); !class || len(others) == 0 {
+		items = others
+	}
+
+	for _, n := range items {
 		rv := n.GetRangeVar()
 		substitute(n, hidden.relations[rv.Relname])
 		schema := hidingSchema(rv.Relname)

@@ -3,7 +3,6 @@ package shadow
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,7 +19,7 @@ import (
 // is a courtesy to clients, and hides nothing: a statement that cannot be rewritten is sent as it is. nil shows
 // nothing.
 type Introspection struct {
-	shown *pg.Node // ARRAY(SELECT ...): the oids of protected tables, and of views over them
+	shown *pg.Node // lists the oids of protected tables, and of views over them
 
 	definitions atomic.Pointer[map[string]string] // of information_schema's views; nil: nobody has asked for one
 	views       sync.Map                          // from name to *pg.Node: the views that were asked for, see view
@@ -60,7 +59,7 @@ func NewIntrospection(tables []Root) (*Introspection, error) {
 	if len(tables) == 0 {
 		return nil, nil
 	}
-	shown, err := expression(shownArray(tables))
+	shown, err := template(rootList(tables))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +80,7 @@ func (x *Introspection) view(name string, read Definitions) (*pg.Node, error) {
 	if made, ok := x.views.Load(name); ok {
 		return made.(*pg.Node), nil
 	}
-	w := &widening{shown: x.shown, definitions: definitions, done: map[string]*pg.Node{}}
+	w := &widening{definitions: definitions, done: map[string]*pg.Node{}}
 	made, _ := x.views.LoadOrStore(name, w.view(name))
 	return made.(*pg.Node), nil
 }
@@ -101,20 +100,8 @@ func (x *Introspection) defined(read Definitions) (map[string]string, error) {
 	return definitions, nil
 }
 
-// shownArray writes an array of the oids of tables. One that was made anew since is known by its name.
-func shownArray(tables []Root) string {
-	var oids, names []string
-	for _, t := range tables {
-		oids = append(oids, strconv.FormatUint(uint64(t.OID), 10))
-		names = append(names, named("n.nspname", t.Schema)+" AND "+named("c.relname", t.Name))
-	}
-	return `ARRAY(SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-	  WHERE c.oid = ANY ('{` + strings.Join(oids, ",") + `}'::pg_catalog.oid[]) OR ` + strings.Join(names, " OR ") + `)`
-}
-
 // widening makes of PostgreSQL's own definitions of information_schema's views such that show tables without a right.
 type widening struct {
-	shown       *pg.Node
 	definitions map[string]string
 	done        map[string]*pg.Node // nil: the view needs nothing, or cannot be read
 }
@@ -156,7 +143,7 @@ func (w *widening) widen(query *pg.Node) (bool, error) {
 		case *pg.SelectStmt:
 			for _, n := range privilegeTests(x) {
 				if condition := protectedTest(x, n.GetFuncCall()); condition != "" {
-					tests[n], _ = expression(condition, slices.Concat(n.GetFuncCall().Args, []*pg.Node{w.shown})...)
+					tests[n], _ = expression(condition, n.GetFuncCall().Args...)
 				}
 			}
 		case *pg.Node:
@@ -208,14 +195,13 @@ func privilegeTests(sel *pg.SelectStmt) (tests []*pg.Node) {
 }
 
 // protectedTest writes the condition under which a test of a privilege is about a table of ours: on $1, the first
-// argument, and on the last parameter, the oids. A test for the owner's role is about the relation whose owner it is.
+// argument. A test for the owner's role is about the relation whose owner it is.
 func protectedTest(sel *pg.SelectStmt, f *pg.FuncCall) string {
-	last := "$" + strconv.Itoa(len(f.Args)+1)
 	switch name := tree.LastString(f.Funcname); {
 	case name == "has_schema_privilege" && len(f.Args) == 2:
-		return "$1 = ANY (ARRAY(SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE c.oid = ANY (" + last + ")))"
+		return "$1 = ANY (SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE " + in(shownOIDs, "c.oid") + ")"
 	case privilegeFunctions[name] > 0 && len(f.Args) == privilegeFunctions[name]+1:
-		return "$1 = ANY (" + last + ")"
+		return in(shownOIDs, "$1")
 	}
 	condition := ""
 	tree.Inspect(f, func(m proto.Message) bool {
@@ -227,14 +213,14 @@ func protectedTest(sel *pg.SelectStmt, f *pg.FuncCall) string {
 		switch tree.LastString(c.Fields) {
 		case "relowner":
 			if readsClass(sel, c.Fields[0].GetString_().GetSval()) {
-				condition = alias + ".oid = ANY (" + last + ")"
+				condition = in(shownOIDs, alias+".oid")
 			}
 		case "tblowner": // constraint_column_usage and its like have the table's name beside it
 
 			// to_regclass would do, but for schemas that the guest may not use it is an error.
 			condition = "EXISTS (SELECT FROM pg_catalog.pg_class AS named, pg_catalog.pg_namespace AS within " +
 				"WHERE within.oid = named.relnamespace AND within.nspname = " + alias + ".tblschema AND " +
-				"named.relname = " + alias + ".tblname AND named.oid = ANY (" + last + "))"
+				"named.relname = " + alias + ".tblname AND " + in(shownOIDs, "named.oid") + ")"
 		}
 		return true
 	})
@@ -280,7 +266,7 @@ func (p *pass) introspect(x *Introspection, read Definitions, hidden *Hidden) er
 		if query != nil {
 			substitute(n, query)
 			unqualify(root, informationSchema, rv.Relname)
-			p.hide(hidden, n)
+			p.hide(hidden, n, false)
 			p.changed = true
 		}
 	}
@@ -320,14 +306,14 @@ func (p *pass) privileges(root *pg.Node, x *Introspection) error {
 		f := n.GetFuncCall()
 		behind := privilegeFunctions[tree.LastString(f.Funcname)]
 		condition := ` AND ($2)::pg_catalog.text OPERATOR(pg_catalog.~*) '(^|,)\s*select\s*(,|$)'
-		  AND (($1)::pg_catalog.text = ANY (($3)::pg_catalog.text[])
-		    OR pg_catalog.to_regclass(($1)::pg_catalog.text)::pg_catalog.oid = ANY ($3))`
-		args := []*pg.Node{f.Args[0], f.Args[len(f.Args)-1], x.shown}
+		  AND (($1)::pg_catalog.text = ANY (SELECT w.oid::pg_catalog.text FROM "` + shownOIDs + `" AS w)
+		    OR ` + in(shownOIDs, "pg_catalog.to_regclass(($1)::pg_catalog.text)::pg_catalog.oid") + ")"
+		args := []*pg.Node{f.Args[0], f.Args[len(f.Args)-1], {Node: n.Node}}
 		switch len(f.Args) {
 		case behind + 1:
 		case behind + 2: // the role comes first
 			args[0] = f.Args[1]
-			condition += ` AND ($5)::pg_catalog.text = ANY (ARRAY(
+			condition += ` AND ($4)::pg_catalog.text = ANY (ARRAY(
 			  SELECT pg_catalog.unnest(ARRAY[r.oid::pg_catalog.text, r.rolname::pg_catalog.text])
 			  FROM pg_catalog.pg_roles r WHERE r.rolname = CURRENT_USER))`
 		default:
@@ -335,8 +321,7 @@ func (p *pass) privileges(root *pg.Node, x *Introspection) error {
 		}
 
 		// The call comes first, so that what PostgreSQL says against its arguments is said; its name is the column's.
-		node, err := expression("CASE WHEN $4 IS FALSE"+condition+" THEN true ELSE $4 END",
-			append(args, &pg.Node{Node: n.Node}, f.Args[0])...)
+		node, err := expression("CASE WHEN $3 IS FALSE"+condition+" THEN true ELSE $3 END", append(args, f.Args[0])...)
 		if err != nil {
 			return err
 		}

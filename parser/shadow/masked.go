@@ -29,50 +29,59 @@ type Database struct {
 // Column is a column of a catalog relation, with its type as SQL.
 type Column struct{ Name, Type string }
 
-// named writes a condition on a column of type name. The name stands in an array, where nothing takes it for a
-// reference to the table, and has no spaces, which qualifiedOperators looks for.
-func named(column, name string) string {
-	return column + ` = ANY (E'{"` + strings.NewReplacer(`\`, `\\\\`, `"`, `\\"`, `'`, `\'`, " ", `\x20`).
-		Replace(name) + `"}'::pg_catalog.name[])`
+// named writes a condition on a column of type name.
+func named(column, name string) string { return column + " = ANY (" + nameArray(name) + ")" }
+
+// nameArray writes names as an array, in which nothing takes them for references to tables, and which has no spaces:
+// qualifiedOperators looks for these.
+func nameArray(names ...string) string {
+	escaped := strings.NewReplacer(`\`, `\\\\`, `"`, `\\"`, `'`, `\'`, " ", `\x20`)
+	var quoted []string
+	for _, name := range names {
+		quoted = append(quoted, `"`+escaped.Replace(name)+`"`)
+	}
+	return "E'{" + strings.Join(quoted, ",") + "}'::pg_catalog.name[]"
 }
 
-// maskedArray writes an array of the oids of protected tables and of all that hangs on them: inheritance parents and
-// children, partitions, indexes, TOAST tables, owned sequences, and materialized views over them. It is worked out
-// in the client's own transaction, so that what is created after the policies were loaded is masked too. A table
-// that was renamed since is known by its oid, one that took its name by the name.
-func maskedArray(roots []Root) string {
-	// The rows of pg_statistic, pg_statistic_ext_data and pg_largeobject are made of others' rows.
-	oids := []string{"2619", "3429", "2613"}
-	var names []string
+// rootList writes a query of the oids of relations, and of others. A relation that was renamed since it was looked up
+// is known by its oid, one that took its name by the name.
+func rootList(roots []Root, oids ...string) string {
+	var schemas, names []string
 	for _, r := range roots {
 		oids = append(oids, strconv.FormatUint(uint64(r.OID), 10))
-		names = append(names, named("n.nspname", r.Schema)+" AND "+named("c.relname", r.Name))
+		schemas, names = append(schemas, r.Schema), append(names, r.Name)
 	}
+	return "SELECT pg_catalog.unnest('{" + strings.Join(oids, ",") + "}'::pg_catalog.oid[]) UNION ALL " +
+		"SELECT c.oid FROM ROWS FROM (pg_catalog.unnest(" + nameArray(schemas...) + "), pg_catalog.unnest(" +
+		nameArray(names...) + ")) AS r(nspname, relname) JOIN pg_catalog.pg_namespace AS n ON n.nspname = r.nspname " +
+		"JOIN pg_catalog.pg_class AS c ON c.relname = r.relname AND c.relnamespace = n.oid"
+}
 
-	seeds := append([]string{"c.oid = ANY ('{" + strings.Join(oids, ",") + "}'::pg_catalog.oid[])"}, names...)
+// maskedList writes a query of the oids of protected tables and of all that hangs on them: inheritance parents and
+// children, partitions, indexes, TOAST tables, owned sequences, and materialized views over them. It is worked out
+// in the client's own transaction, so that what is created after the policies were loaded is masked too.
+func maskedList(roots []Root) string {
+	// The rows of pg_statistic, pg_statistic_ext_data and pg_largeobject are made of others' rows.
+	seeds := rootList(roots, "2619", "3429", "2613")
 
-	return `ARRAY(WITH RECURSIVE m(oid) AS (
-	  SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-	  WHERE ` + strings.Join(seeds, " OR ") + `
+	return `WITH RECURSIVE m(oid) AS ((` + seeds + `)
 	  UNION SELECT x.oid FROM m, LATERAL (
 	    SELECT i.inhrelid FROM pg_catalog.pg_inherits i WHERE i.inhparent = m.oid
 	    UNION ALL SELECT i.inhparent FROM pg_catalog.pg_inherits i WHERE i.inhrelid = m.oid
 	    UNION ALL SELECT i.indexrelid FROM pg_catalog.pg_index i WHERE i.indrelid = m.oid
 	    UNION ALL SELECT c.reltoastrelid FROM pg_catalog.pg_class c WHERE c.oid = m.oid
-	    UNION ALL SELECT d.objid FROM pg_catalog.pg_depend d
-	      WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
-	      AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = m.oid
-	      AND d.deptype = ANY ('{a,i}'::"char"[])
-	    UNION ALL SELECT r.ev_class FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid
-	      WHERE d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
-	      AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = m.oid
+	    UNION ALL SELECT COALESCE(r.ev_class, d.objid) FROM pg_catalog.pg_depend d LEFT JOIN pg_catalog.pg_rewrite r
+	        ON r.oid = d.objid AND d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+	      WHERE d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = m.oid
+	      AND (d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+	        OR d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.deptype = ANY ('{a,i}'::"char"[]))
 	  ) x(oid))
-	SELECT m.oid FROM m JOIN pg_catalog.pg_class c ON c.oid = m.oid WHERE c.relkind <> 'v')`
+	SELECT m.oid FROM m WHERE (SELECT c.relkind FROM pg_catalog.pg_class c WHERE c.oid = m.oid) <> 'v'`
 }
 
-// maskedDatabases writes an array of the oids of the session's own database and of those beside it. They are known by
+// databaseList writes a query of the oids of the session's own database and of those beside it. They are known by
 // oid and by name, like tables: one can be renamed, and another can get its name.
-func maskedDatabases(beside []Database) string {
+func databaseList(beside []Database) string {
 	conditions := []string{"d.datname = pg_catalog.current_database()"}
 	var oids []string
 	for _, b := range beside {
@@ -82,7 +91,7 @@ func maskedDatabases(beside []Database) string {
 	if len(oids) > 0 {
 		conditions = append(conditions, "d.oid = ANY ('{"+strings.Join(oids, ",")+"}'::pg_catalog.oid[])")
 	}
-	return "ARRAY(SELECT d.oid FROM pg_catalog.pg_database d WHERE " + strings.Join(conditions, " OR ") + ")"
+	return "SELECT d.oid FROM pg_catalog.pg_database d WHERE " + strings.Join(conditions, " OR ")
 }
 
 // sizedShape is the shape of an argument, like argumentShapes, for functions that ask for its size: a table with a twin
@@ -103,5 +112,5 @@ func sizedShape(roots []Root) string {
 			TwinSchema + "'), " + relation + ")"
 	}
 	return "SELECT o.oid::pg_catalog.regclass FROM (SELECT NULL::pg_catalog.regclass AS v) AS a, pg_catalog.pg_class " +
-		"AS o WHERE o.oid = " + relation + " AND o.oid <> ALL (NULL)"
+		"AS o WHERE o.oid = " + relation + " AND NOT " + in(maskedOIDs, "o.oid")
 }

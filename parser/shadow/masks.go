@@ -5,7 +5,11 @@
 // A mask is a subselect of our own in the place of a relation or an argument, in the tree of the client's statement.
 package shadow
 
-import "fugu/internal/hook"
+import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fugu/internal/hook"
+)
 
 // Masks are all that stands between statements and the catalog of the server. What is nil does nothing.
 type Masks struct {
@@ -20,17 +24,44 @@ type Masks struct {
 func (m Masks) Apply(s Statement) (changed bool, err error) {
 	p := &pass{Statement: s}
 
-	// Columns are hidden before anything of ours stands in the statement: what is masked is found out from the catalog
-	// as it is.
-	p.hide(m.Hidden, s.Root)
-
 	// By the first look alone ordinary texts reach the guest as they are: there is nothing to shadow in them.
+	shadowing := &shadowing{}
 	if m.Shadows.Suspects(s.Text) && !hook.Unmasked {
-		if err := p.cast(m.Shadows); err != nil {
+		if shadowing, err = p.suspect(m.Shadows); err != nil {
 			return false, err
 		}
 	}
 
-	err = p.introspect(m.Listing, m.Definitions, m.Hidden)
-	return p.changed, err
+	// Columns are hidden before any shadow stands in the statement: what is masked is found out from the catalog as it
+	// is. A pg_class that the statement could see too much of is masked instead, and its mask is without twins, too.
+	p.hide(m.Hidden, s.Root, !shadowing.exposed)
+	if shadowing.shadows != nil {
+		if err := shadowing.cast(); err != nil {
+			return false, err
+		}
+	}
+
+	if err := p.introspect(m.Listing, m.Definitions, m.Hidden); err != nil {
+		return false, err
+	}
+	if !p.changed {
+		return false, nil
+	}
+	if between := bring(m.lists(), s.Root); between != nil {
+		return false, p.refuse(between.Location, "Give the WITH query another name.",
+			"a WITH query has a name that Fugu uses for its own")
+	}
+	return true, nil
+}
+
+// lists are the queries of the lists that masks may ask, each by its name.
+func (m Masks) lists() map[string]*pg.Node {
+	lists := map[string]*pg.Node{}
+	if m.Shadows != nil {
+		lists[maskedOIDs], lists[databaseOIDs] = m.Shadows.masked, m.Shadows.databases
+	}
+	if m.Listing != nil {
+		lists[shownOIDs] = m.Listing.shown
+	}
+	return lists
 }

@@ -2,6 +2,7 @@ package shadow
 
 import (
 	"slices"
+	"sync"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -34,12 +35,16 @@ func (p *pass) refuse(offset int32, hint, format string, args ...any) error {
 // of use. A statement that could see one is rewritten so that it gets a public value, or NULL, in its place; one that
 // cannot be rewritten is refused. nil shadows nothing. They are safe for concurrent use.
 type Shadows struct {
-	relations map[string]*pg.Node // what stands in the place of each relation: a subselect in FROM
-	masked    *pg.Node            // ARRAY(SELECT ...): the oids of everything that depends on protected rows
-	databases *pg.Node            // ARRAY(SELECT ...): the oids of this database and of all that hold protected rows
-	sized     *pg.SelectStmt      // what stands for a relation whose size is asked for
-	whole     bool                // some table shows without its partitions
+	relations map[string]subselect // what stands in the place of each relation
+	masked    *pg.Node             // lists the oids of everything that depends on protected rows
+	databases *pg.Node             // lists the oids of this database and of all that hold protected rows
+	sized     *pg.SelectStmt       // what stands for a relation whose size is asked for
+	whole     bool                 // some table shows without its partitions
 }
+
+// subselect is an item of FROM that is parsed when it is first wanted: there are some forty, and most are never asked
+// for.
+type subselect func() (*pg.Node, error)
 
 // New returns the shadows for the protected tables of one database, and for what its catalog shows of the databases
 // beside it: sessions of every database of a server see sizes and counters of all. Without either there are none.
@@ -50,20 +55,18 @@ func New(roots []Root, columns map[string][]Column, beside ...Database) (*Shadow
 	}
 
 	// Templates of what stands in for masked values: sizes, oids of relations, oids of databases.
-	s := &Shadows{relations: map[string]*pg.Node{}, whole: wholeTwins(roots) != ""}
+	s := &Shadows{relations: map[string]subselect{}, whole: wholeTwins(roots) != ""}
 	node, err := template(sizedShape(roots))
 	if err != nil {
 		return nil, err
 	}
 	s.sized = node.GetSelectStmt()
-	if node, err = template("SELECT " + maskedArray(roots)); err != nil {
+	if s.masked, err = template(maskedList(roots)); err != nil {
 		return nil, err
 	}
-	s.masked = node.GetSelectStmt().TargetList[0].GetResTarget().Val
-	if node, err = template("SELECT " + maskedDatabases(beside)); err != nil {
+	if s.databases, err = template(databaseList(beside)); err != nil {
 		return nil, err
 	}
-	s.databases = node.GetSelectStmt().TargetList[0].GetResTarget().Val
 
 	// The relations of the catalog, with the columns that this server's have.
 	for name, shadow := range shadowed {
@@ -75,32 +78,15 @@ func New(roots []Root, columns map[string][]Column, beside ...Database) (*Shadow
 		if err != nil {
 			return nil, err
 		}
-		node, err := template("SELECT FROM (" + body + ") AS x")
-		if err != nil {
-			return nil, err
-		}
-		s.fill(node)
-		s.relations[name] = node.GetSelectStmt().FromClause[0]
+		s.relations[name] = sync.OnceValues(func() (*pg.Node, error) {
+			node, err := template("SELECT FROM (" + body + ") AS x")
+			if err != nil {
+				return nil, err
+			}
+			return node.GetSelectStmt().FromClause[0], nil
+		})
 	}
 	return s, nil
-}
-
-// fill puts the array of masked oids in the place of each $1 of a template, and that of databases in the place of each
-// $2. They are the same trees in all of them, which are cloned before they are changed: parsed anew in each place,
-// there would be hundreds of them.
-func (s *Shadows) fill(template *pg.Node) {
-	tree.Inspect(template, func(m proto.Message) bool {
-		n, ok := m.(*pg.Node)
-		if !ok || n.GetParamRef() == nil {
-			return true
-		}
-		if n.GetParamRef().Number == 2 {
-			n.Node = s.databases.Node
-		} else {
-			n.Node = s.masked.Node
-		}
-		return false
-	})
 }
 
 // Relations are the catalog relations whose columns New needs to know.
@@ -122,17 +108,19 @@ type shadowing struct {
 	bare    map[*pg.FuncCall]bool // calls that stand where PostgreSQL takes no subquery
 	ctes    map[string]bool
 	aliases map[string]bool // names by which whole rows of pg_class can be meant
+	exposed bool            // it could see a masked column of pg_class
 	changed bool            // by this pass over it
 }
 
-// cast puts the shadows in the place of what could show protected values, anywhere in the statement.
-func (p *pass) cast(shadows *Shadows) error {
+// suspect finds out what the client's statement could see, before anything of ours stands in it, and refuses what
+// cannot be masked.
+func (p *pass) suspect(shadows *Shadows) (*shadowing, error) {
 	s := &shadowing{pass: p, shadows: shadows, from: map[*pg.FuncCall]bool{}, bare: map[*pg.FuncCall]bool{},
 		ctes: map[string]bool{}, aliases: map[string]bool{}}
 	root := p.Root
 
 	if scan, err := pg.Scan(p.Text); err != nil || ambiguous(p.Text, scan.Tokens) {
-		return s.refuse(p.Begin,
+		return nil, s.refuse(p.Begin,
 			"Write E'\\\\' for a backslash at the end of a string, or pass the string as a parameter.",
 			"a backslash before a quote is not read alike everywhere, and the text names what may depend on "+
 				"protected rows")
@@ -140,18 +128,23 @@ func (p *pass) cast(shadows *Shadows) error {
 
 	// What may run as code is refused before anything is replaced: it could not be.
 	if err := s.refuseDynamic(root); err != nil {
-		return err
+		return nil, err
 	}
 	s.survey(root)
 	if err := s.names(root); err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.replace(root, s.exposes(root)); err != nil {
-		return err
-	}
+	s.exposed = s.exposes(root)
+	return s, nil
+}
 
-	p.changed = p.changed || s.changed
-	return s.refuseArguments(root)
+// cast puts the shadows in the place of what could show protected values, anywhere in the statement.
+func (s *shadowing) cast() error {
+	if err := s.replace(s.Root, s.exposed); err != nil {
+		return err
+	}
+	s.pass.changed = s.pass.changed || s.changed
+	return s.refuseArguments(s.Root)
 }
 
 // refuseArguments refuses masked values as arguments of EXECUTE, which takes no subselect and is not always sent as it
@@ -295,7 +288,7 @@ func relationsIn(root *pg.Node) (relations []*pg.Node) {
 }
 
 // find returns the shadow that a reference needs, nil for none.
-func (s *shadowing) find(rv *pg.RangeVar) *pg.Node {
+func (s *shadowing) find(rv *pg.RangeVar) subselect {
 	shadow, ok := shadowed[rv.Relname]
 	if !ok || rv.Schemaname != "" && rv.Schemaname != "pg_catalog" && !shadow.extension {
 		return nil
@@ -318,7 +311,11 @@ func (s *shadowing) relation(n *pg.Node, rv *pg.RangeVar, exposed bool) error {
 	}
 
 	// Under the name that the statement gives it, so that nothing else of it has to change.
-	sub := tree.Clone(shadow.GetRangeSubselect())
+	item, err := shadow()
+	if err != nil {
+		return err
+	}
+	sub := tree.Clone(item.GetRangeSubselect())
 	sub.Alias = rv.Alias
 	if sub.Alias == nil {
 		sub.Alias = &pg.Alias{Aliasname: rv.Relname}

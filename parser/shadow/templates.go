@@ -50,7 +50,7 @@ func qualify(query *pg.Node) {
 		return []*pg.Node{pg.MakeStrNode("pg_catalog"), names[0]}
 	}
 
-	ctes := map[string]bool{}
+	ctes := map[string]bool{shownOIDs: true}
 
 	// Names of WITH queries are known before any name is qualified.
 	tree.Inspect(query, func(m proto.Message) bool {

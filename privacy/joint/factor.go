@@ -3,6 +3,9 @@ package joint
 import (
 	"errors"
 	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // factor is a lower triangular L with LL' = S, row by row, S growing by rows and columns.
@@ -10,52 +13,53 @@ type factor struct {
 	rows [][]float64 // the i-th has i+1 entries
 }
 
-// lanes is how many rows are solved at a time, and abreast how many right-hand sides: see dots.
-const lanes, abreast = 4, 3
+// abreast is the most right-hand sides that pass over L together: L is larger than caches, and they should not be.
+const abreast = 24
 
 // solve replaces each of the vectors, in its first len(rows) entries, by L⁻¹ of it, by so many goroutines.
 func (f *factor) solve(vectors [][]float64, goroutines int) {
-	batches := (len(vectors) + abreast - 1) / abreast
-	// The vectors of a part pass over L together: L is larger than caches, and they should not be.
-	const most = 8 * abreast
-	parts := max(1, min(batches, max((len(vectors)+most-1)/most, goroutines)))
+	parts := min(len(vectors), max((len(vectors)+abreast-1)/abreast, goroutines))
 	parallel(parts, func(p int) {
-		from, to := abreast*(p*batches/parts), min(abreast*((p+1)*batches/parts), len(vectors))
-		f.forward(vectors[from:to])
+		f.forward(vectors[p*len(vectors)/parts : (p+1)*len(vectors)/parts])
 	})
 }
 
 // forward is solve, by one goroutine.
 func (f *factor) forward(vectors [][]float64) {
-	var rows [lanes]*float64
-	var out [lanes * abreast]float64
-	for i := 0; i < len(f.rows); i += lanes {
-		n := min(lanes, len(f.rows)-i)
-		for r := range rows {
-			rows[r] = &f.rows[i+min(r, n-1)][0]
-		}
-
-		// Rows and vectors are taken in blocks, so that a row is read once for several vectors. At the end of either
-		// the last one fills the block, and what is computed of it is not used.
-		for j := 0; j < len(vectors); j += abreast {
-			var columns [abreast]*float64
-			for c := range columns {
-				columns[c] = &vectors[min(j+c, len(vectors)-1)][0]
-			}
-			dots(i, &rows, &columns, &out)
-			for c := range min(abreast, len(vectors)-j) {
-				x := vectors[j+c][i : i+n]
-				for r := range x {
-					row := f.rows[i+r]
-					v := x[r] - out[r*abreast+c]
-					for k := range r {
-						v -= row[i+k] * x[k]
-					}
-					x[r] = v / row[i+r]
-				}
-			}
+	// An entry of all vectors stands together, so that a row of L is read once for all of them.
+	m := len(vectors)
+	x := make([]float64, len(f.rows)*m)
+	for c, v := range vectors {
+		for i := range f.rows {
+			x[i*m+c] = v[i]
 		}
 	}
+
+	// The entries before the i-th are solved: what they take of it is their product with the row.
+	for i, row := range f.rows {
+		entry := blas64.Vector{N: m, Inc: 1, Data: x[i*m : (i+1)*m]}
+		if i > 0 {
+			before := blas64.General{Rows: i, Cols: m, Stride: m, Data: x}
+			blas64.Gemv(blas.Trans, -1, before, blas64.Vector{N: i, Inc: 1, Data: row}, 1, entry)
+		}
+		for c := range entry.Data {
+			entry.Data[c] /= row[i]
+		}
+	}
+
+	for c, v := range vectors {
+		for i := range f.rows {
+			v[i] = x[i*m+c]
+		}
+	}
+}
+
+// dot is the inner product of x and as much of y.
+func dot(x, y []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	return blas64.Dot(blas64.Vector{N: len(x), Inc: 1, Data: x}, blas64.Vector{N: len(x), Inc: 1, Data: y})
 }
 
 var errSingular = errors.New("the covariances of all releases together are too near singular for arithmetic")

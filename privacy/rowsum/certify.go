@@ -44,8 +44,15 @@ type certification struct {
 	beside  []node
 	drop    int // rows that each box does without
 	laws    int
+	widest  map[int]widest // by where the box begins: what was computed for the pairs that are farthest apart
 	reached Certificate
 	hard    int // where the box of what is reached begins
+}
+
+// widest is the law of the smaller number of a box, and δ of its pairs that are farthest apart, in both orders.
+type widest struct {
+	low    curve
+	deltas [2]float64
 }
 
 // Certify bounds δ over all pairs; if not whole, over some of those that are farthest apart alone, the hardest so far
@@ -57,7 +64,7 @@ func (s *Sum) Certify(a Ask, whole bool) (Certificate, error) {
 	if whole && s.whole != nil && s.whole.is(a) {
 		return s.whole.Certificate, s.whole.err
 	}
-	r := &certification{sum: s, ask: a}
+	r := &certification{sum: s, ask: a, widest: map[int]widest{}}
 	if !(a.Epsilon > 0 && a.Delta > 0 && a.Noise > 0 && a.Aside >= 0) {
 		return Certificate{}, ErrMore
 	}
@@ -151,6 +158,9 @@ func (r *certification) farthest(all bool) error {
 		if err != nil {
 			return err
 		}
+		if all {
+			r.widest[b.low] = widest{low, d}
+		}
 		r.count(b, b.apart, d, 0)
 		if r.reached.Delta > r.ask.Delta {
 			return ErrMore
@@ -172,25 +182,21 @@ func (r *certification) count(b box, apart int, d [2]float64, more float64) {
 	}
 }
 
-// nearer bounds δ of the pairs that are less far apart, in steps as long as they may be. Between two numbers a and b of
-// rows apart the difference p-γq of two densities is, as a function of the number, off the straight line between those
-// of a and b by (b-a)²/8 times its greatest second difference. And max(0, ·) is convex.
+// nearer bounds δ of the pairs that are less far apart than those of farthest, in steps as long as they may be. Between
+// two numbers a and b of rows apart the difference p-γq of two densities is, as a function of the number, off the
+// straight line between those of a and b by (b-a)²/8 times its greatest second difference. And max(0, ·) is convex.
 func (r *certification) nearer() error {
 	limit := math.Min(r.ask.Delta, math.Max(margin*r.reached.Delta, enough*r.ask.Delta))
 	return r.lows(func(b box) error {
-		low, err := r.law(b.low)
-		if err != nil {
-			return err
-		}
+		low, upper := r.widest[b.low].low, r.widest[b.low].deltas
 		bent := r.frame.roughness(b.low, r.sum.rows-r.drop-b.low-b.apart) * r.steepest() / 8
 
 		// From the farthest down to none apart, where both laws are the same.
-		upper, err := r.apart(b, b.apart, low)
-		for at := b.apart; at > 1 && err == nil; {
+		for at := b.apart; at > 1; {
 			slack := math.Max(0, limit-math.Max(upper[0], upper[1]))
 			far := min(at, max(1, int(math.Sqrt(slack/bent))))
-			var lower [2]float64
-			if lower, err = r.apart(b, at-far, low); err != nil {
+			lower, err := r.apart(b, at-far, low)
+			if err != nil {
 				return err
 			}
 			if far > 1 {
@@ -204,7 +210,7 @@ func (r *certification) nearer() error {
 			}
 			at, upper = at-far, lower
 		}
-		return err
+		return nil
 	})
 }
 

@@ -144,6 +144,25 @@ func TestNearerPairsAreCounted(t *testing.T) {
 	}
 }
 
+// No law is computed twice: a pair that has no nearer one takes its own two, and each step of one that has takes one.
+func TestLawsAreComputedOnce(t *testing.T) {
+	for apart, most := range map[int]int{1: 2, 6: 7} {
+		v, p := [2][]float64{drawn(0, 1, 2, 1), drawn(1, 4, 2, 1)}, Pairs{Low: 5, High: 5 + apart, Apart: apart}
+		s, err := New(v, 60, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		laws, boxes := 0, apart
+		a := Ask{Epsilon: 1, Delta: .9, Noise: .09, Between: func() { laws++ }}
+		if _, err := s.Certify(a, true); err != nil {
+			t.Fatal(err)
+		}
+		if laws < 2*boxes || laws > most*boxes {
+			t.Errorf("%d laws for %d boxes of pairs up to %d apart", laws, boxes, apart)
+		}
+	}
+}
+
 // Many pairs are looked at in boxes that leave some rows out, and in steps: the bound is still never below the hardest
 // of them, and a few hundredths above. The hardest is at an end of the range here, and in the middle of it for bits.
 func TestBoxesHoldAllPairs(t *testing.T) {

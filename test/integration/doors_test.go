@@ -173,6 +173,16 @@ var doorways = []string{
 	"CREATE FUNCTION planted.eq(oid, oid) RETURNS bool LANGUAGE sql AS 'SELECT false'; CREATE OPERATOR planted.= " +
 		"(FUNCTION = planted.eq, LEFTARG = oid, RIGHTARG = oid); SET LOCAL search_path = planted, public, " +
 		"pg_catalog; SELECT relpages, pg_relation_size(oid) FROM pg_class WHERE relname = 'adult'",
+
+	// Relations that have the names of the masks' own lists, and are empty.
+	`CREATE TEMP TABLE "fugu masked oids" (oid oid); CREATE TEMP TABLE "fugu database oids" (oid oid); ` +
+		"CREATE TEMP TABLE x (m int DEFAULT 0, n bigint); INSERT INTO x VALUES (DEFAULT, pg_relation_size('adult')); " +
+		"VALUES (pg_relation_size('adult')); UPDATE x SET m = relpages FROM pg_class WHERE relname = 'adult' " +
+		"RETURNING *, pg_database_size('doors')",
+	`SELECT (WITH "fugu masked oids" AS (SELECT 0::oid AS oid) SELECT pg_relation_size('adult'))`,
+	`WITH "fugu database oids" AS (SELECT 0::oid AS oid) SELECT pg_database_size('doors')`,
+	`CREATE TEMP TABLE x (m int, n bigint); WITH "fugu masked oids" AS (SELECT 0::oid AS oid) INSERT INTO x ` +
+		"SELECT relpages, pg_relation_size(oid) FROM pg_class WHERE relname = 'adult' RETURNING *",
 }
 
 // What every statement on the catalog says stays the same when only protected rows change; said by PostgreSQL itself,
@@ -225,6 +235,28 @@ func TestLateObjects(t *testing.T) {
 	}
 	if got := look(t, connect(t, direct), sql); contains(got, `""`) {
 		t.Errorf("PostgreSQL itself shows nothing: %s", got)
+	}
+}
+
+// Advisory locks of other roles are not shown, as the claims of a ledger in this database are such locks: who saw the
+// number of one could wait for it, and keep a question from being answered when its proxy dies. A client's own are.
+func TestAdvisoryLocksOfOthers(t *testing.T) {
+	direct, through := serveDoors(t)
+	truth, d, f := connect(t, doors.cluster.DSN("postgres", "doors")), connect(t, direct), connect(t, through)
+	for c, lock := range map[*pgx.Conn]int{truth: 71, f: 72} {
+		if _, err := c.Exec(t.Context(), fmt.Sprintf("SELECT pg_advisory_lock(%d)", lock)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const sql = "SELECT objid FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database " +
+		"WHERE datname = current_database())"
+	if got := look(t, d, sql); !strings.HasSuffix(got, "[\"71\"]\n[\"72\"]") {
+		t.Errorf("PostgreSQL itself shows %s", got)
+	}
+	for _, form := range []string{sql, strings.Replace(sql, "FROM pg_locks", "FROM ONLY pg_catalog.pg_locks", 1)} {
+		if got := look(t, f, form); !strings.HasSuffix(got, "\n[\"72\"]") || contains(got, `"71"`) {
+			t.Errorf("%s shows %s", form, got)
+		}
 	}
 }
 

@@ -305,11 +305,16 @@ func TestTwinTools(t *testing.T) {
 	for _, list := range []string{`\dn`, `\dt *.*`, `\dT *.*`, "SELECT schema_name FROM information_schema.schemata",
 		"SELECT table_schema, table_name FROM information_schema.tables",
 		"SELECT nspname, relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace",
+		"SELECT coalesce(nspname, 'fugu_twin') FROM pg_class LEFT JOIN pg_namespace n ON n.oid = relnamespace",
 		"TABLE pg_catalog.pg_namespace"} {
 		if d := tool("psql", "-X", "-A", "-c", list, through); contains(d, "fugu_twin") || !contains(d, "public") &&
 			list != `\dT *.*` {
 			t.Errorf("%s shows\n%s", list, d)
 		}
+	}
+	const owner = "SELECT relname FROM adult JOIN pg_class c ON c.oid = adult.tableoid LIMIT 1"
+	if d := tool("psql", "-X", "-At", "-c", owner, through); !strings.HasSuffix(d, "\nadult\n") {
+		t.Errorf("a row of a twin is of %q", d)
 	}
 	if d := tool("pg_dump", "-s", "-x", "-O", through); !contains(d, "CREATE TABLE public.adult") ||
 		contains(d, "fugu_twin") {

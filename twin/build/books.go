@@ -34,6 +34,10 @@ type Draw struct {
 	Reason     string  `json:"reason,omitempty"`
 	// how often the owner declared the rows to be drawn independently of all before: a key is another row's since
 	Series int `json:"series,omitempty"`
+	// the relation that was read, as no other is called, whatever its name; empty: a version before this one
+	Relation string `json:"relation,omitempty"`
+	// what was hidden; nil: a version before this one
+	Promise *promise `json:"promise,omitempty"`
 }
 
 // books are the ledger as a build sees it.
@@ -96,16 +100,25 @@ func (b books) keep(ctx context.Context, table policy.QualifiedName, key ledger.
 // latest returns what was drawn last for a table, if anything was. It looks at no dataset and no epoch: a draw that was
 // told stays told, and the rows decide whether another one may stand beside it.
 func (b books) latest(ctx context.Context, table policy.QualifiedName) (*Draw, error) {
-	var last *Draw
+	all, err := b.draws(ctx, table)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return &all[len(all)-1], nil
+}
+
+// draws returns all that was drawn for a table, the first first.
+func (b books) draws(ctx context.Context, table policy.QualifiedName) (all []Draw, err error) {
 	for generation := 1; ; generation++ {
 		a, ok, err := b.ledger.Find(ctx, drawKey(table, generation))
 		if err != nil || !ok {
-			return last, err
+			return all, err
 		}
-		last = &Draw{}
-		if err := json.Unmarshal(a.Bytes, last); err != nil {
+		var d Draw
+		if err := json.Unmarshal(a.Bytes, &d); err != nil {
 			return nil, fmt.Errorf("what was drawn for %s is damaged in the ledger: %w", table, err)
 		}
+		all = append(all, d)
 	}
 }
 
@@ -148,22 +161,43 @@ func (b books) noise(design *twin.Design, counts []int64) ([]int64, error) {
 	return noisy, err
 }
 
-// draw returns what a build goes by: what is in the ledger, or next, which is paid for now. unchanged reports whether
-// the rows are still those that a draw was made of.
+// likeness is how the rows that there are now are to those that an earlier draw was made of.
+type likeness int
+
+const (
+	sameRows     likeness = iota // the same, and each class is one of then
+	otherRows                    // some came, went or changed their class
+	otherClasses                 // the same, in other classes
+	hidLess                      // the same, of which less was hidden than is to be now
+)
+
+// draw returns what a build goes by: what is in the ledger, or next, which is paid for now. compare says how the rows
+// and their classes are to those that earlier draws were made of; it is asked if there is one.
 func (b books) draw(ctx context.Context, p *policy.Policy, table policy.QualifiedName, next Draw, published *Twin,
-	last *Draw, unchanged func(Draw) (bool, error), o Options) (_ Draw, charged bool, err error) {
-	same := true
+	last *Draw, compare func() (likeness, error), o Options) (_ Draw, charged bool, err error) {
+	found := likeness(sameRows)
 	if last != nil {
-		if same, err = unchanged(*last); err != nil {
+		if found, err = compare(); err != nil {
 			return Draw{}, false, err
 		}
 	}
+	same := found == sameRows
 
 	switch {
-	case !same && !o.Independent:
+	case found == otherRows && !o.Independent:
 		// Rows that came, went or changed their class since are rows whose place in both twins is known: they show N.
 		return Draw{}, false, errors.New("rows were added, removed or moved between classes since its counts were " +
 			"drawn; beside the earlier twin a new one would show how many: keep the earlier one, or, if the rows " +
+			"were drawn independently of those of before, say so with -new -independent -reason")
+	case found == otherClasses && !o.Independent:
+		return Draw{}, false, errors.New("a twin of these rows was told by other classes: it shows as it is what a " +
+			"new one would blur, and the two together show both secrets; keep the conditions of the secrets, and " +
+			"their number, or, if the rows were drawn independently of those of before, say so with -new " +
+			"-independent -reason")
+	case found == hidLess && !o.Independent:
+		return Draw{}, false, errors.New("a twin of these rows hides less than the policy would have it now, and " +
+			"what it cost is not what it costs by the policy: values of a secret that it lets be told apart, or " +
+			"analysts who know rows; keep values, known_rows and smallest as narrow as they were, or, if the rows " +
 			"were drawn independently of those of before, say so with -new -independent -reason")
 	case !same && !o.New:
 		return Draw{}, false, errors.New("rows that are drawn independently of those of before need counts of their " +
@@ -245,13 +279,14 @@ func lawOf(s twin.Spec) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Drawn reports whether counts were ever drawn, and so paid for, for a twin of the table, in whatever dataset.
+// Drawn reports whether counts were ever drawn, and so paid for, for a twin of the table or of one that it was linked
+// to, in whatever dataset.
 func Drawn(ctx context.Context, l ledger.Ledger, table policy.QualifiedName) (bool, error) {
-	d, err := books{ledger: l}.latest(ctx, table)
+	root, _, err := books{ledger: l}.drawnWith(ctx, table)
 	if err != nil {
 		return false, fmt.Errorf("looking for a twin of %s: %w", table, err)
 	}
-	return d != nil, nil
+	return root != "", nil
 }
 
 // noisy refuses a twin of a table about which answers with noise were given: each hides less beside the other. Which
@@ -293,3 +328,59 @@ func (b books) noisy(ctx context.Context, p *policy.Policy, drawn bool) error {
 
 // maxGiven is how many of a dataset's latest answers are looked at.
 const maxGiven = 10_000
+
+// drawnWith returns the table with the rows of which those of a table were drawn last, which may be itself; empty: they
+// never were. nth is how many such tables the ledger names.
+func (b books) drawnWith(ctx context.Context, table policy.QualifiedName) (root string, nth int, err error) {
+	for {
+		a, ok, err := b.ledger.Find(ctx, drawnWithKey(table, nth+1))
+		if err != nil {
+			return "", nth, err
+		}
+		if !ok {
+			break
+		}
+		root, nth = string(a.Bytes), nth+1
+	}
+
+	// A version before this one wrote down the draws alone.
+	if nth == 0 {
+		last, err := b.latest(ctx, table)
+		if err == nil && last != nil {
+			root = table.String()
+		}
+		return root, nth, err
+	}
+	return root, nth, nil
+}
+
+func drawnWithKey(table policy.QualifiedName, nth int) ledger.Key {
+	return entryKey(ledger.Ordering, table.Schema, table.Name, "drawn with", nth)
+}
+
+// tables are those that the ledger has an order of drawing for.
+func (b books) tables(ctx context.Context) (names []policy.QualifiedName, err error) {
+	kept, err := b.ledger.Releases(ctx, orders, maxGiven)
+	if err != nil {
+		return nil, fmt.Errorf("looking for tables of which twins were drawn: %w", err)
+	}
+	if len(kept) == maxGiven {
+		return nil, errors.New("twins of too many tables were drawn to see that none is of these rows: keep another " +
+			"ledger for this policy")
+	}
+	seen := map[string]bool{}
+	for _, k := range kept {
+		for _, name := range slices.Sorted(maps.Keys(k.Losses)) {
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			n, err := policy.ParseName(name)
+			if err != nil {
+				return nil, fmt.Errorf("a table's name in the ledger: %w", err)
+			}
+			names = append(names, n)
+		}
+	}
+	return names, nil
+}

@@ -117,7 +117,7 @@ func TestDrawsAtTheSameTime(t *testing.T) {
 func TestNoDrawWhereRowsAreNotKnown(t *testing.T) {
 	failed := errors.New("the rows could not be read")
 	_, charged, err := booksOf(t, nil).draw(t.Context(), &policy.Policy{}, customers, Draw{}, nil, &Draw{},
-		func(Draw) (bool, error) { return true, failed }, Options{})
+		func() (likeness, error) { return sameRows, failed }, Options{})
 	if !errors.Is(err, failed) || charged {
 		t.Errorf("charged %t, %v", charged, err)
 	}

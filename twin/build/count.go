@@ -22,25 +22,19 @@ type counts struct {
 	sieve    sieve   // the rows that the edges may take
 }
 
-// unchanged reports whether the rows that a draw was made of are those that there are now, each of the class that it
-// was of then. Where classes were others, the rows are counted by those; where that fails, they are not known to be the
-// same.
-func (s *source) unchanged(ctx context.Context, db pgx.Tx, key []byte, d, now Draw) (same bool, err error) {
-	contents := now.Contents
-	if d.Class != now.Class {
-		err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) (err error) {
-			seen, err := s.look(ctx, tx, key, s.rows(d.Class, nil), make([]edge, len(d.Noisy)))
-			contents = seen.contents
-			return err
-		})
-		var pe *pgconn.PgError
-		if errors.As(err, &pe) || errors.Is(err, errNoClass) {
-			return false, nil
-		} else if err != nil {
-			return false, err
-		}
+// contains reports whether the rows are those that a draw was made of, by the order that has the key and the classes of
+// then.
+func (s *source) contains(ctx context.Context, db pgx.Tx, key []byte, d Draw) (bool, error) {
+	var seen counts
+	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) (err error) {
+		seen, err = s.look(ctx, tx, key, s.rows(d.Class, nil), make([]edge, len(d.Noisy)))
+		return err
+	})
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) || errors.Is(err, errNoClass) {
+		return false, nil
 	}
-	return bytes.Equal(contents, d.Contents), nil
+	return err == nil && bytes.Equal(seen.contents, d.Contents), err
 }
 
 // errNoClass is about a row that is of none of the classes.
@@ -143,8 +137,8 @@ func (d *digest) add(class, bucket int, rows, hashes int64) {
 
 func (d *digest) bytes() []byte { return d[:] }
 
-// sameRows refuses a second look at rows that are others than at the first.
-func sameRows(first, second []int64) error {
+// checkSame refuses a second look at rows that are others than at the first.
+func checkSame(first, second []int64) error {
 	if !slices.Equal(first, second) {
 		return errOthers
 	}

@@ -38,7 +38,8 @@ type job struct {
 	laws     []columns.Law // of the columns that the policy has shown row by row, by the reference as it is
 	released []released    // those that they are shown by
 
-	last      *Draw  // by the ledger
+	told      []Draw // by the ledger, the first first
+	last      *Draw  // among them
 	all       []Twin // by the registry
 	published *Twin  // among them
 
@@ -83,8 +84,11 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 
 // recall looks at what was told before, by the ledger and by the registry, and returns the twins if all are there.
 func (j *job) recall(ctx context.Context) (there []Twin, err error) {
-	if j.last, err = j.books.latest(ctx, j.family.root.Qualified()); err != nil {
+	if j.told, err = j.books.draws(ctx, j.family.root.Qualified()); err != nil {
 		return nil, err
+	}
+	if len(j.told) > 0 {
+		j.last = &j.told[len(j.told)-1]
 	}
 	if err := j.books.noisy(ctx, j.policy, j.last != nil); err != nil {
 		return nil, err
@@ -141,7 +145,8 @@ func (j *job) count(ctx context.Context) (c counts, err error) {
 	if err := j.checkEmpty(classes); err != nil {
 		return c, err
 	}
-	j.next = Draw{Dataset: j.policy.Dataset, Law: j.law, Class: j.class, Reason: j.options.Reason}
+	j.next = Draw{Dataset: j.policy.Dataset, Law: j.law, Class: j.class, Reason: j.options.Reason,
+		Promise: promiseOf(j.spec)}
 	if j.next.Noisy, err = j.books.noise(j.design, classes); err != nil {
 		return c, err
 	}
@@ -150,7 +155,7 @@ func (j *job) count(ctx context.Context) (c counts, err error) {
 	j.say(.05, "reading the rows of "+root.qualified())
 	seen, err := root.look(ctx, j.tx, j.key, j.family.rows, edgesAt(classes, j.expected(classes), firstSpread))
 	if err == nil {
-		err = sameRows(classes, seen.classes)
+		err = checkSame(classes, seen.classes)
 	}
 	return seen, err
 }
@@ -186,11 +191,25 @@ func (j *job) expected(classes []int64) []drawn {
 }
 
 // draw returns the noisy counts that the twin goes by, and whether they were paid for now.
-func (j *job) draw(ctx context.Context, c counts) (Draw, bool, error) {
+func (j *job) draw(ctx context.Context, c counts) (d Draw, charged bool, err error) {
 	root := j.family.root
 	j.next.Contents = c.contents
-	unchanged := func(d Draw) (bool, error) { return root.unchanged(ctx, j.tx, j.key, d, j.next) }
-	return j.books.draw(ctx, j.policy, root.Qualified(), j.next, j.published, j.last, unchanged, j.options)
+	if j.next.Relation, err = root.relation(ctx, j.tx); err != nil {
+		return d, false, err
+	}
+	contains := func(ctx context.Context, key []byte, d Draw) (bool, error) {
+		return root.contains(ctx, j.tx, key, d)
+	}
+	before := earlier{j.books, j.tx, j.family, j.key, j.told, j.next, contains, j.options.New && j.options.Independent}
+	if err := before.check(ctx); err != nil {
+		return d, false, err
+	}
+	compare := func() (likeness, error) { return before.compare(ctx) }
+	d, charged, err = j.books.draw(ctx, j.policy, root.Qualified(), j.next, j.published, j.last, compare, j.options)
+	if err != nil {
+		return d, false, err
+	}
+	return d, charged, before.remember(ctx)
 }
 
 // carry has the rows of a table that were laid beside the protected ones go where twins are published, and returns what

@@ -17,6 +17,7 @@ import (
 // publish puts the new tables of a family in the place of those that are there, and says so in the registry. It takes
 // effect with the transaction: readers see the old twin or the new one.
 func (f *family) publish(ctx context.Context, at place, all, twins []Twin, guests []string, reader string) error {
+	// What stands in a twin's place and is no twin is somebody's, and stays.
 	for _, s := range f.sources {
 		if err := at.free(ctx, all, s.Qualified()); err != nil {
 			return err
@@ -34,6 +35,8 @@ func (f *family) publish(ctx context.Context, at place, all, twins []Twin, guest
 			return err
 		}
 	}
+
+	// The list says of each twin what it is from the moment that the twin can be read.
 	for i, s := range f.sources {
 		statements, err := at.rename(ctx, s, replaced[i], guests)
 		if err != nil {
@@ -48,6 +51,8 @@ func (f *family) publish(ctx context.Context, at place, all, twins []Twin, guest
 			return err
 		}
 	}
+
+	// Guests may read it now. Foreign keys only adorn it: one that does not fit is left out.
 	if err := f.grant(ctx, at, guests, reader); err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (j *job) settle(ctx context.Context, c counts, take []drawn) (err error) {
 		}
 		seen, err = j.family.root.look(ctx, j.tx, j.key, j.family.rows, edgesAt(c.classes, take, spread))
 		if err == nil {
-			err = sameRows(c.classes, seen.classes)
+			err = checkSame(c.classes, seen.classes)
 		}
 		if err != nil {
 			return err

@@ -75,6 +75,12 @@ func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 		}
 	}
 
+	// go tool would build it with other flags, and for that a part of the standard library once more.
+	converter := filepath.Join(dir, "test2json")
+	if _, err := goOutput(ctx, "", "build", "-o", converter, "cmd/test2json"); err != nil {
+		return nil, err
+	}
+
 	programs := testPrograms{dir: dir, source: source, of: map[string]string{}}
 	return func(ctx context.Context, at way, p part, only []string) (results, error) {
 		// Not the caller's variables for libpq: the tests are to find the same on every machine. How the caller
@@ -86,7 +92,9 @@ func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 		if err != nil {
 			return results{whole: {outcome: "fail", output: string(out)}}, ctx.Err()
 		}
-		return m.test(ctx, program, filepath.Join(source, p.pkg), environment, p, only)
+		test := sides.Command(ctx, converter, append([]string{program}, testArguments(p, only)...)...)
+		test.Dir, test.Env = filepath.Join(source, p.pkg), environment
+		return m.test(ctx, test, p)
 	}, nil
 }
 
@@ -113,11 +121,8 @@ func (b testPrograms) build(ctx context.Context, pkg string, environment []strin
 	return program, nil, nil
 }
 
-// test runs a part of a package's tests, in the package's directory.
-func (m module) test(ctx context.Context, program, dir string, environment []string, p part,
-	only []string) (results, error) {
-	cmd := sides.Command(ctx, "go", append([]string{"tool", "test2json", program}, testArguments(p, only)...)...)
-	cmd.Dir, cmd.Env = dir, environment
+// test runs a part of a package's tests by a command that says what becomes of each, as go test -json does.
+func (m module) test(ctx context.Context, cmd *exec.Cmd, p part) (results, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
