@@ -80,7 +80,7 @@ func (f *family) grant(ctx context.Context, at place, guests []string, reader st
 	return nil
 }
 
-// counted reports whether rows that are not listed go with the source's: of them there have to be rows of enough of its.
+// counted reports whether rows that are not listed go with the source's: enough of the source's have to be there then.
 func (f *family) counted(s *source) bool {
 	return slices.ContainsFunc(f.sources, func(o *source) bool {
 		if o.Twin.Rows != policy.Aggregate {
