@@ -106,7 +106,9 @@ var sections = []section{
 			"In expressions that the database keeps or that take no subquery (DEFAULT, CHECK, generated columns, " +
 			"indexes, partition keys, triggers' WHEN, USING of ALTER TYPE, defaults of functions' parameters, " +
 			"arguments of CALL), functions whose argument Fugu masks (`pg_relation_size` and its like) are refused " +
-			"with PV001: ask for the value in a query, and store it. `currval` works.",
+			"with PV001: ask for the value in a query, and store it. `currval` works.\n\n" +
+			"In a statement with masks of the catalog no WITH query may be called `fugu masked oids`, " +
+			"`fugu database oids` or `fugu shown oids`: these are the masks' own.",
 		[]string{
 			"SELECT age FROM adult, country",
 			"SELECT max(age) FROM adult",
