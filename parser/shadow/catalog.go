@@ -148,6 +148,7 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 
 	// Which columns, and by what.
 	var list []string
+	whole := wholeTwins(roots)
 	for _, c := range columns {
 		column := "s." + lex.QuoteIdent(c.Name)
 		public := "NULL"
@@ -160,6 +161,9 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 		}
 		everywhere := condition == "" || r.scans && slices.Contains(scanCounters, c.Name) && !hook.ScansCounted
 		switch public += "::" + c.Type; {
+		case name == "pg_class" && whole != "" && asWhole[c.Name] != "":
+			column = "CASE WHEN s.oid = ANY (" + whole + ") THEN " + asWhole[c.Name] + " ELSE " + column + " END AS " +
+				lex.QuoteIdent(c.Name)
 		case !hidden:
 		case everywhere:
 			column = public + " AS " + lex.QuoteIdent(c.Name)
@@ -179,8 +183,37 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 		if slices.ContainsFunc(roots, func(r Root) bool { return r.Twin }) {
 			from += " AND s.relnamespace" + outside
 		}
+		if whole != "" {
+			from += " AND NOT (s.relispartition AND pg_catalog.pg_partition_root(s.oid)::pg_catalog.oid = ANY (" +
+				whole + "))"
+		}
 	}
 	return "SELECT " + strings.Join(list, ", ") + from, nil
+}
+
+// asWhole is what pg_class shows of a partitioned table, and of its indexes, whose twin is one table: who dumps its
+// partitions in the place of it has no row of it.
+var asWhole = map[string]string{
+	"relkind": `CASE s.relkind WHEN 'p'::"char" THEN 'r'::"char" WHEN 'I'::"char" THEN 'i'::"char" ELSE s.relkind END`,
+
+	"relhassubclass": "false",
+}
+
+// wholeTwins writes an array of the oids of the tables whose partitions their twins do not have, and of their indexes;
+// empty where there is none.
+func wholeTwins(roots []Root) string {
+	var oids []string
+	for _, r := range roots {
+		if r.Whole {
+			oids = append(oids, strconv.FormatUint(uint64(r.OID), 10))
+		}
+	}
+	if len(oids) == 0 {
+		return ""
+	}
+	list := "'{" + strings.Join(oids, ",") + "}'::pg_catalog.oid[]"
+	return "ARRAY(SELECT r FROM pg_catalog.unnest(" + list + ") AS r UNION ALL SELECT x.indexrelid FROM " +
+		"pg_catalog.pg_index AS x WHERE x.indrelid = ANY (" + list + "))"
 }
 
 // publicRows writes the beginning of a CASE: the policy's number of rows for each protected table.
