@@ -48,7 +48,8 @@ func (d dumpedWorld) checkPartitions() {
 	}
 
 	// The secrets of twins are told as those of tables with noise are.
-	secrets := d.asked(d.through, `SELECT table_name, secret, proportion, "from", "to", "within" FROM fugu.policy ORDER BY 1`)
+	secrets := d.asked(d.through,
+		`SELECT table_name, secret, proportion, "from", "to", "within" FROM fugu.policy ORDER BY 1`)
 	if secrets != `public.noisy|rich|rich|0.1|0.6|0.05
 public.orders|fast|fast|0.1|0.6|0.05
 public.patients|ill|ill|0.1|0.6|0.05
