@@ -68,8 +68,25 @@ const (
 	noisePerRow  = `"fugu rates".noise / "fugu rates".told`
 )
 
-// spellOut puts the formula in the place of each call of fugu.sampling_error.
-func (a *analysis) spellOut() error { return a.spellOutBelow(a.stmt.root.Stmt, nil) }
+// spellOut puts the formula in the place of each call of fugu.sampling_error. Most statements have none, which one look
+// at them tells.
+func (a *analysis) spellOut() error {
+	if a.samplingError() == nil {
+		return nil
+	}
+	return a.spellOutBelow(a.stmt.root.Stmt, nil)
+}
+
+// samplingError returns the first call of fugu.sampling_error that there is left; nil: there is none.
+func (a *analysis) samplingError() (found *pg.FuncCall) {
+	tree.Inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
+		if f, ok := m.(*pg.FuncCall); ok && found == nil && isSamplingError(f) {
+			found = f
+		}
+		return found == nil
+	})
+	return found
+}
 
 // spellOutBelow goes through a part of the statement, which sees these WITH queries.
 func (a *analysis) spellOutBelow(m proto.Message, w *with) (err error) {
@@ -110,15 +127,12 @@ func (a *analysis) spellOutIn(s *pg.SelectStmt, w *with) error {
 
 // paid refuses a call that no cut has taken: PostgreSQL would say that it knows no such function.
 func (a *analysis) paid() error {
-	var err error
-	tree.Inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
-		if f, ok := m.(*pg.FuncCall); ok && isSamplingError(f) && err == nil {
-			err = a.refuse(f.Location, hintBeside, "how far it may be off is not known here: the SELECT that it "+
-				"stands in aggregates no rows of a protected table")
-		}
-		return err == nil
-	})
-	return err
+	f := a.samplingError()
+	if f == nil {
+		return nil
+	}
+	return a.refuse(f.Location, hintBeside, "how far it may be off is not known here: the SELECT that it stands in "+
+		"aggregates no rows of a protected table")
 }
 
 func isSamplingError(f *pg.FuncCall) bool {
