@@ -23,13 +23,16 @@ func (s *Snapshot) Catalog(ctx context.Context, reader planner.Querier, means Me
 	return Catalog{s, ctx, reader, means}
 }
 
-// ordinaryColumns are the columns, of types that anybody has, of plain tables with the name $2, of the schema $1 or,
-// where that is empty, of any; the schema public is first.
-const ordinaryColumns = `SELECT n.nspname, a.attname FROM pg_class c
+// ordinaryColumns are the columns of plain tables with the name $2, of the schema $1 or, where that is empty, of any;
+// the schema public is first. The type of each is named where it is not one that anybody has: PostgreSQL's own, an
+// enum, or a domain over these. A domain's values are read as those of the type below it.
+const ordinaryColumns = `WITH RECURSIVE plain AS (
+	  SELECT oid FROM pg_type WHERE typtype = 'e' OR typtype = 'b' AND typnamespace = 'pg_catalog'::regnamespace
+	  UNION SELECT d.oid FROM pg_type AS d JOIN plain ON d.typbasetype = plain.oid WHERE d.typtype = 'd')
+	SELECT n.nspname, a.attname, CASE WHEN plain.oid IS NULL THEN format_type(a.atttypid, NULL) END FROM pg_class c
 	JOIN pg_namespace n ON n.oid = c.relnamespace
 	JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-	JOIN pg_type t ON t.oid = a.atttypid
-	  AND (t.typtype = 'e' OR t.typtype = 'b' AND t.typnamespace = 'pg_catalog'::regnamespace)
+	LEFT JOIN plain ON plain.oid = a.atttypid
 	WHERE c.relname = $2
 	  AND CASE $1 WHEN '' THEN n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' ELSE n.nspname = $1 END
 	  AND c.relkind IN ('r', 'p', 'm') AND NOT c.relrowsecurity AND c.relpersistence <> 't'
@@ -58,10 +61,14 @@ func (c Catalog) Ordinary(schema, name string) (parser.Table, error) {
 	}
 
 	// Of several tables of the name the first is taken.
-	t := parser.Table{Schema: rows[0][0].Text, Name: name, Ordinary: true}
+	t := parser.Table{Schema: rows[0][0].Text, Name: name, Ordinary: true, Strange: map[string]string{}}
 	for _, r := range rows {
-		if r[0].Text == t.Schema {
-			t.Columns = append(t.Columns, r[1].Text)
+		if r[0].Text != t.Schema {
+			continue
+		}
+		t.Columns = append(t.Columns, r[1].Text)
+		if !r[2].Null {
+			t.Strange[r[1].Text] = r[2].Text
 		}
 	}
 	return t, nil

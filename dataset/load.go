@@ -26,7 +26,10 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 		return s, nil
 	}
 	s.watch("fugu")
-	for _, name := range parser.Spreads() { // what PostgreSQL would not know, whatever it is asked of
+
+	// EXPLAIN (PRIVACY) is Fugu's, whatever it is asked of, and so are the calls that ask for an error.
+	s.watch("privacy")
+	for _, name := range parser.Spreads() {
 		s.watch(name)
 	}
 	for _, p := range policies {
@@ -50,6 +53,10 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 		return nil, err
 	}
 	if err := s.loadIntrospection(ctx, reader); err != nil {
+		return nil, err
+	}
+	// Lists show the whole table, and its partitions are no tables of their own there.
+	if err := s.loadPartitions(ctx, reader); err != nil {
 		return nil, err
 	}
 	if err := s.loadHidden(ctx, reader); err != nil {
@@ -142,41 +149,6 @@ func (s *Snapshot) linkSyntax(p *policy.Policy) {
 			t.Syntax.Link = link
 		}
 	}
-}
-
-// viewsOver are the views over the tables $1, and over views over them, with their queries, column by column.
-const viewsOver = `WITH RECURSIVE views AS (
-	    SELECT to_regclass(n)::oid AS oid FROM unnest($1::text[]) AS n
-	  UNION
-	    SELECT r.ev_class FROM views
-	      JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = views.oid
-	        AND d.classid = 'pg_rewrite'::regclass
-	      JOIN pg_rewrite r ON r.oid = d.objid)
-	SELECT n.nspname, c.relname, pg_get_viewdef(c.oid), a.attname
-	FROM views JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace
-	  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-	WHERE c.relkind = 'v' ORDER BY c.oid, a.attnum`
-
-// loadViews finds the views that read protected tables: a cut can read them as if their query stood there.
-func (s *Snapshot) loadViews(ctx context.Context, reader *upstream.Reader) error {
-	var names []string
-	for _, t := range s.Tables {
-		names = append(names, Quoted(t.Config.Qualified()))
-	}
-	rows, err := reader.Query(ctx, viewsOver, [][]byte{textArray(names)}, nil)
-	if err != nil {
-		return fmt.Errorf("reading the views over protected tables: %w", err)
-	}
-	for _, r := range rows {
-		v := parser.Table{Schema: r[0].Text, Name: r[1].Text, View: r[2].Text}
-		if n := len(s.views); n == 0 || s.views[n-1].String() != v.String() {
-			s.views = append(s.views, v)
-			s.watch(v.Name)
-		}
-		last := &s.views[len(s.views)-1]
-		last.Columns = append(last.Columns, r[3].Text)
-	}
-	return nil
 }
 
 // namedApart refuses two tables of one name that have twins: the schema of twins has one relation of a name.

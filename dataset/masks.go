@@ -37,6 +37,7 @@ func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader, bes
 			return err
 		}
 		root.Rows, root.Twin = t.Table.Rows, t.Table.Twin
+		root.Whole = root.Whole && t.Table.Twin && t.Table.AtLeast == 0
 		roots = append(roots, root)
 	}
 
@@ -56,11 +57,12 @@ func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader, bes
 	return err
 }
 
-// rootOf finds the OID of a relation.
+// rootOf finds the OID of a relation, and whether it has partitions.
 func rootOf(ctx context.Context, reader *upstream.Reader, schema, name string) (shadow.Root, error) {
 	quoted := Quoted(policy.QualifiedName{Schema: schema, Name: name})
 	out := shadow.Root{Schema: schema, Name: name}
-	rows, err := reader.Query(ctx, "SELECT to_regclass($1)::oid", [][]byte{[]byte(quoted)}, nil)
+	rows, err := reader.Query(ctx, `SELECT r.oid, EXISTS (SELECT FROM pg_partitioned_table WHERE partrelid = r.oid)
+	  FROM (SELECT to_regclass($1)::oid) AS r(oid)`, [][]byte{[]byte(quoted)}, nil)
 	if err != nil {
 		return out, fmt.Errorf("reading the oid of %s: %w", quoted, err)
 	}
@@ -68,7 +70,7 @@ func rootOf(ctx context.Context, reader *upstream.Reader, schema, name string) (
 	if err != nil {
 		return out, fmt.Errorf("reading the oid of %s: %w", quoted, err)
 	}
-	out.OID = uint32(oid)
+	out.OID, out.Whole = uint32(oid), rows[0][1].Text == "t"
 	return out, nil
 }
 

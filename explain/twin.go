@@ -11,7 +11,7 @@ import (
 )
 
 // ReadsNothing stands above the cuts of a statement that has none.
-const ReadsNothing = "The statement reads no protected table."
+const ReadsNothing = "The statement reads no protected table: it costs nothing, and its answer is PostgreSQL's own."
 
 // Twin is what EXPLAIN (PRIVACY) says of a twin that a statement reads. What is known of none that is not built is 0.
 type Twin struct {

@@ -60,8 +60,12 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 	if agg.Distinct {
 		agg.Source = fmt.Sprintf("%s(DISTINCT %s)", name, arguments[0])
 	}
+	agg.counts(f.AggFilter != nil)
 	return a.filtered(c, f, agg)
 }
+
+const groupsHint = "Count the groups: SELECT count(*) FROM (SELECT x, y FROM ... GROUP BY x, y) g. Those of too few " +
+	"rows are not among them."
 
 // arguments reads the arguments of a plain call, and says how they read in SQL.
 func (a *analysis) arguments(c *Cut, f *pg.FuncCall, name string) (args []Expr, texts []string, err error) {
@@ -70,6 +74,8 @@ func (a *analysis) arguments(c *Cut, f *pg.FuncCall, name string) (args []Expr, 
 	// Several in one DISTINCT are a row of values, whichever way it is written.
 	several := len(f.Args) > 1 || len(f.Args) == 1 && f.Args[0].GetRowExpr() != nil
 	switch {
+	case several && name == "count" && f.AggDistinct && c.ofTwin():
+		hint = groupsHint
 	case several && name == "count" && f.AggDistinct:
 		hint = "Make one text of them: count(DISTINCT concat_ws('|', x, y))."
 	case f.AggStar && name == "count":

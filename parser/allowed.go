@@ -89,8 +89,8 @@ const exprHint = "Below an aggregate, use comparisons, AND/OR/NOT, IN, BETWEEN, 
 
 const (
 	hintRegexp  = "Use LIKE or ILIKE with a constant pattern, starts_with, or strpos(x, 'part') > 0."
-	hintSession = "Write a constant, such as '2024-01-31', or pass a parameter. A bound that moves is a new " +
-		"question each time, which is paid each time where answers have noise."
+	hintSession = "Write a constant, such as '2024-01-31', or pass a parameter: a bound that moves asks something " +
+		"else each time."
 	hintRandom   = "Leave it out: protected rows cannot be sampled."
 	hintInterval = "Subtract dates, which gives days, or compare with a constant: x >= date '2024-01-31'."
 	hintJSON     = "Make the field a column of the protected table; JSON, arrays and ranges cannot be taken apart here."

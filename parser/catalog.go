@@ -6,13 +6,15 @@ import "fugu/parser/shadow"
 type Table struct {
 	Schema, Name string
 	Columns      []string
-	Virtual      bool   // one of Fugu's own
-	Ordinary     bool   // an ordinary table, which can be joined below a cut
-	Written      string // of an ordinary table: its name as the statement has it, quoted
-	View         string // the query of a view over protected tables
-	Aggregates   bool   // its twin's rows are not listed: it is no name of the twin's, but a table for the cut
-	Linked       bool   // its twin's rows come with those of another
-	Twin         bool   // it has a twin, which stands in its place wherever a name of it can be rewritten
+	Virtual      bool              // one of Fugu's own
+	Ordinary     bool              // an ordinary table, which can be joined below a cut
+	Strange      map[string]string // of an ordinary table: the types of columns that cannot be read below a cut
+	Written      string            // of an ordinary table: its name as the statement has it, quoted
+	View         string            // the query of a view over protected tables
+	Part         bool              // the view is a partition of a protected table: the rows of it that belong there
+	Aggregates   bool              // its twin's rows are not listed: no name means the twin, which is for the cut
+	Linked       bool              // its twin's rows come with those of another
+	Twin         bool              // it has a twin, which stands in its place wherever a name of it can be rewritten
 
 	Link    *Link   // of a linked table's twin: whose rows its rows go with; nil: its twin does not show that
 	Classes []Class // of its twin's rows, if their columns tell them apart

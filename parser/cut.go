@@ -49,7 +49,8 @@ type Key struct {
 	Name     string // its column, above the cut
 	Source   string // as it reads in SQL, for people
 	Position int
-	Mode     bool // the client asks for its most frequent value, mode(), and does not group by it
+	Mode     bool   // the client asks for one of its values, as mode() does, and does not group by it
+	Call     string // which it asks for, as people read it: max(age)
 }
 
 // Grouping is a call of GROUPING: its column above the cut, and the keys it asks about.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fugu/sqlstate"
 )
 
 // block collects what a FROM clause and its WHERE come to: derived tables, views and WITH queries that filter and
@@ -138,6 +140,12 @@ func (r *reader) columns(b *block, t Table, rv *pg.RangeVar) ([]output, error) {
 	out := make([]output, len(t.Columns))
 	for i, c := range t.Columns {
 		out[i] = output{c, Column{Name: c, Rel: s.Rel}}
+		// Its operators may be somebody's own code, and the reader would run it.
+		if typ, strange := t.Strange[c]; strange {
+			out[i].expr = unreadable{sqlstate.New(sqlstate.NotAnswerable,
+				"column %s of %s cannot be read together with protected rows: its type is %s", QuoteIdent(c), t, typ).
+				WithHint("Types of PostgreSQL's own, enums, and domains over these can be read. " + aggregateFirst)}
+		}
 	}
 	return out, nil
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fugu/sqlstate"
 )
 
 // join reads a join. The conditions of inner joins are filters like those of WHERE; a LEFT JOIN keeps its own.
@@ -104,6 +106,11 @@ func (r *reader) using(n *pg.Node, j *pg.JoinExpr, ns *names, start, middle int)
 		if l == nil || x == nil || twiceL || twiceR {
 			return nil, r.refuse(n, "Write the condition with ON.",
 				"column %s of USING is not in both tables exactly once", QuoteIdent(name))
+		}
+		for _, side := range []Expr{l, x} {
+			if bad, ok := side.(unreadable); ok {
+				return nil, sqlstate.Place(bad.err, r.src.position(location(n)))
+			}
 		}
 		on = append(on, Binary{"=", l, x})
 		ns.merged[name] = l

@@ -117,7 +117,8 @@ func (c *Cut) counting(x, where Expr, source string, position int) *Cut {
 		value += " "
 	}
 
-	m.Keys = append(m.Keys, Key{Expr: x, Name: value, Source: SQL(x, "", nil), Position: position, Mode: true})
+	m.Keys = append(m.Keys, Key{Expr: x, Name: value, Source: SQL(x, "", nil), Position: position, Mode: true,
+		Call: source})
 	m.Aggregates = []Aggregate{
 		{Func: "count", Name: "fugu aggregate 1", Source: "count(*) of " + source, Position: position},
 	}

@@ -106,6 +106,9 @@ func (a *analysis) cutAll() error {
 	if err != nil || query == nil {
 		return err
 	}
+	if err := a.overTwins(); err != nil {
+		return err
+	}
 	if err := a.visit(query, nil); err != nil {
 		return err
 	}

@@ -157,7 +157,8 @@ func (r *reader) subquery(n *pg.Node, l *pg.SubLink) (Expr, error) {
 	}
 	for _, src := range b.sources {
 		if !src.Table.Ordinary {
-			return nil, r.refuse(n, "Ask about each in a statement of its own, or join tables that the policy links.",
+			return nil, r.refuse(n, "Ask about each in a statement of its own, or join tables that the "+
+				"policy links; a twin counts who has a partner: SELECT count(DISTINCT p.id) FROM p JOIN v ON ...",
 				"a subquery on the protected table %s cannot be evaluated on protected rows", src.Table)
 		} else if src.Left {
 			return nil, r.refuse(n, "Use plain joins.", "an outer join cannot be used in a subquery on protected rows")

@@ -104,7 +104,7 @@ func located(e Expr, position int) (Expr, error) {
 		e.Position = position
 		return e, nil
 	case unreadable:
-		return nil, e.err
+		return nil, sqlstate.Place(e.err, position)
 	}
 	return e, nil
 }

@@ -85,9 +85,8 @@ func (s *statement) omits(twin int, rows [][]planner.Value) {
 		return
 	}
 	null := func(row, column int) bool { return rows[row][column].Null }
-	if text := s.plan.Twins[twin].Omitted(len(rows), null); text != "" && s.session.meets(text) {
-		s.session.omitted = append(s.session.omitted, wire.Notice{Message: text,
-			Hint: "Group by what more rows have in common. Nothing says which groups were left out, or how many."})
+	if o := s.plan.Twins[twin].Omitted(len(rows), null); o.What != "" && s.session.meets(o.What) {
+		s.session.omitted = append(s.session.omitted, wire.Notice{Message: o.What, Hint: o.Hint})
 	}
 }
 

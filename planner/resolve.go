@@ -74,7 +74,8 @@ func (a *Aggregate) refuseType(position int) error {
 	}
 	name, _, _ := strings.Cut(a.Name, "(")
 	return sqlstate.New(sqlstate.NotAnswerable, "%s is not a number", a.Label).
-		WithHint("%s takes integers, numeric, real and double precision.", name).At(position)
+		WithHint("%s takes integers, numeric, real and double precision. An interval has seconds, "+
+			"extract(epoch FROM x), and money is cast: x::numeric.", name).At(position)
 }
 
 // setKeyType names the type of a key that is not a column of a protected table.

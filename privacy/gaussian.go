@@ -31,26 +31,26 @@ func Kappa(b Budget) float64 {
 	}
 
 	// A κ at which exp(-(ε/κ-κ/2)²/2) ≥ δ(ε;κ) is δ is allowed, and not far below the largest; so is 0.
-	at := func(kappa float64) point { return point{kappa, excess(GaussianDelta(e, kappa), d)} }
+	at := func(kappa float64) Point { return Point{kappa, Excess(GaussianDelta(e, kappa), d)} }
 	deviations := math.Sqrt(math.Max(0, -2*math.Log(d)))
 	lo := at(2 * e / (deviations + math.Sqrt(deviations*deviations+2*e)))
-	if !(lo.at > 0) || lo.over() {
-		lo = point{0, math.Inf(-1)}
+	if !(lo.At > 0) || lo.Over() {
+		lo = Point{0, math.Inf(-1)}
 	}
 
 	hi := at(1)
-	if lo.at > 0 {
-		hi = at(2 * lo.at)
+	if lo.At > 0 {
+		hi = at(2 * lo.At)
 	}
-	for !hi.over() {
-		if math.IsInf(2*hi.at, 1) {
-			return hi.at
+	for !hi.Over() {
+		if math.IsInf(2*hi.At, 1) {
+			return hi.At
 		}
-		lo, hi = hi, at(2*hi.at)
+		lo, hi = hi, at(2*hi.At)
 	}
 
-	lo, _ = narrowed(func(kappa float64) float64 { return at(kappa).is }, lo, hi)
-	return lo.at
+	lo, _ = Narrowed(func(kappa float64) float64 { return at(kappa).Is }, lo, hi, 0)
+	return lo.At
 }
 
 // LogPhi returns ln Φ(x), Φ the standard normal distribution function, for every finite x: also where Φ(x) underflows.

@@ -56,19 +56,19 @@ func (l Loss) EpsilonAt(delta float64) float64 {
 	}
 
 	// What is not pure takes more, and no more than this: δ(ε;κ) ≤ Φ(κ/2-ε/κ) ≤ exp(-(ε/κ-κ/2)²/2).
-	at := func(epsilon float64) point { return point{epsilon, excess(l.DeltaAt(epsilon), delta)} }
+	at := func(epsilon float64) Point { return Point{epsilon, Excess(l.DeltaAt(epsilon), delta)} }
 	left := math.Max(delta-l.Delta, math.SmallestNonzeroFloat64)
 	step := l.Kappa2/2 + math.Sqrt(-2*l.Kappa2*math.Log(left))
 	lo, hi := at(l.Pure), at(math.Nextafter(l.Pure+step, math.Inf(1)))
-	for hi.over() { // but for rounding
-		if lo, step = hi, 2*step; math.IsInf(lo.at, 1) {
-			return lo.at
+	for hi.Over() { // but for rounding
+		if lo, step = hi, 2*step; math.IsInf(lo.At, 1) {
+			return lo.At
 		}
 		hi = at(l.Pure + step)
 	}
 
-	_, hi = narrowed(func(epsilon float64) float64 { return at(epsilon).is }, lo, hi)
-	return hi.at
+	_, hi = Narrowed(func(epsilon float64) float64 { return at(epsilon).Is }, lo, hi, 0)
+	return hi.At
 }
 
 // Within reports whether the loss stays inside the budget.

@@ -39,10 +39,10 @@ func TestNarrowedIsQuick(t *testing.T) {
 	for range 2000 {
 		l := Loss{Pure: r.Float64(), Kappa2: math.Exp(r.Float64()*12 - 8)}
 		delta := math.Exp(-1 - r.Float64()*14)
-		f := func(x float64) float64 { total++; return excess(l.DeltaAt(x), delta) }
-		lo, hi := point{l.Pure, f(l.Pure)}, point{l.Pure + 30, f(l.Pure + 30)}
-		if lo.over() && !hi.over() {
-			narrowed(f, lo, hi)
+		f := func(x float64) float64 { total++; return Excess(l.DeltaAt(x), delta) }
+		lo, hi := Point{l.Pure, f(l.Pure)}, Point{l.Pure + 30, f(l.Pure + 30)}
+		if lo.Over() && !hi.Over() {
+			Narrowed(f, lo, hi, 0)
 			roots++
 		}
 	}
@@ -60,12 +60,12 @@ func TestNarrowedIsQuick(t *testing.T) {
 	} {
 		count := 0
 		counted := func(x float64) float64 { count++; return f(x) }
-		lo, hi := narrowed(counted, point{0, f(0)}, point{1, f(1)})
-		if hi.at != math.Nextafter(lo.at, 1) || lo.over() == hi.over() || count > 160 {
+		lo, hi := Narrowed(counted, Point{0, f(0)}, Point{1, f(1)}, 0)
+		if hi.At != math.Nextafter(lo.At, 1) || lo.Over() == hi.Over() || count > 160 {
 			t.Errorf("%s: between %v and %v after %d", name, lo, hi, count)
 		}
-		if math.Abs(lo.at-.3) > 1e-15 {
-			t.Errorf("%s: the root is not at %v", name, lo.at)
+		if math.Abs(lo.At-.3) > 1e-15 {
+			t.Errorf("%s: the root is not at %v", name, lo.At)
 		}
 	}
 }

@@ -163,8 +163,25 @@ func (m *Quote) Warning() string {
 
 // percent writes a share for people.
 func percent(share float64) string {
-	if math.IsInf(share, 1) {
+	switch {
+	case math.IsInf(share, 1):
 		return "more than any percentage"
+	case share >= 1e6: // the model expects next to nothing, and no percentage says more
+		return "more than 100,000,000%"
 	}
-	return strconv.FormatFloat(100*share, 'g', 3, 64) + "%"
+	// Digits before the point are all written: who reads 3.77e+03% does not see that it is 38 times the value.
+	whole, rest, point := strings.Cut(strconv.FormatFloat(three(100*share), 'f', -1, 64), ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if point {
+		whole += "." + rest
+	}
+	return whole + "%"
+}
+
+// three rounds to three digits.
+func three(x float64) float64 {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
+	return rounded
 }

@@ -3,6 +3,7 @@ package sensitivity
 import (
 	"errors"
 	"math"
+	"math/cmplx"
 	"math/rand/v2"
 	"testing"
 )
@@ -73,6 +74,32 @@ func TestCertificateOfBentFamilies(t *testing.T) {
 	}
 	if certified < families-2 || exceeded < 2 {
 		t.Errorf("%d certified, %d found out", certified, exceeded)
+	}
+}
+
+// A slope counts as the two coordinates that it is of do: N(0,e^y) and N(0,e^-y) against N(0,1), on the real axis and
+// far off it, where the logarithm of many of them leaves its principal branch.
+func TestSlopesAreTheirCoordinates(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 4))
+	for _, n := range []int{1, 3, 12} {
+		var slopes []slope
+		var p, q []float64
+		for range n {
+			noise := 1 + r.Float64()
+			rho := noise * .6 * r.Float64()
+			y := math.Log((noise + rho) / (noise - rho))
+			slopes = append(slopes, slopeOf(rho, noise))
+			p, q = append(p, math.Exp(y), math.Exp(-y)), append(q, 1, 1)
+		}
+		pair := experiment(t, nil, 0, &Pair{P: variances(p...), Q: variances(q...)})
+		for range 200 {
+			s := complex(.25*r.Float64(), 40*r.Float64()*float64(r.IntN(2)))
+			got, ok := (&Experiment{slopes: slopes}).smooth(s)
+			want, okPair := pair.smooth(s)
+			if ok != okPair || ok && cmplx.Abs(got-want) > 1e-9*(1+cmplx.Abs(want)) {
+				t.Fatalf("%d slopes at %g: %g, %v, and their coordinates %g, %v", n, s, got, ok, want, okPair)
+			}
+		}
 	}
 }
 

@@ -59,7 +59,7 @@ type search struct {
 	memory  *memory
 	span    [2]float64 // where the frame's matrices are
 	kappa2  float64    // what share.beside hides
-	slopes  []float64  // of the experiment, for share.bend
+	slopes  []slope    // of the experiment, for share.bend
 	epsilon float64
 	delta   float64
 	c       float64 // the saddle point at the binding box

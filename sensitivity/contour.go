@@ -3,6 +3,8 @@ package sensitivity
 import (
 	"math"
 	"math/cmplx"
+
+	"fugu/privacy"
 )
 
 // Bounds enclose a number: Low ≤ it ≤ High.
@@ -265,26 +267,20 @@ func (e *Experiment) EpsilonAt(delta float64) float64 {
 
 	// Each step starts from the saddle point of the one before.
 	start := 0.0
-	holds := func(epsilon float64) bool {
+	excess := func(epsilon float64) float64 {
 		b, c := e.delta(epsilon, start, truncated)
 		start = c
-		return b.High <= delta
+		return privacy.Excess(b.High, delta)
 	}
 
-	// An ε that is large enough, by doubling; then the least, by halving.
-	lo, hi := 0.0, 1.0
-	for !holds(hi) {
-		if lo, hi = hi, 2*hi; hi > 1e6 {
+	// An ε that is large enough, by doubling; then the least. Of 0 nothing is known.
+	lo, hi := privacy.Point{At: 0, Is: privacy.Excess(1, delta)}, privacy.Point{At: 1, Is: excess(1)}
+	for hi.Over() {
+		if 2*hi.At > 1e6 {
 			return math.Inf(1)
 		}
+		lo, hi = hi, privacy.Point{At: 2 * hi.At, Is: excess(2 * hi.At)}
 	}
-
-	for hi-lo > 1e-4*hi && hi > 1e-9 {
-		if mid := lo + (hi-lo)/2; holds(mid) {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return hi
+	_, hi = privacy.Narrowed(excess, lo, hi, 1e-4)
+	return hi.At
 }

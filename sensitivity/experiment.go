@@ -34,7 +34,7 @@ import (
 type Experiment struct {
 	laplace      []float64
 	kappa2       float64
-	slopes       []float64
+	slopes       []slope
 	pair         *pencil
 	p, q         mix     // S_p and S_q by the pencil's two matrices
 	detP, detQ   float64 // ln|S_p|, ln|S_q| in the pencil's coordinates
@@ -44,6 +44,12 @@ type Experiment struct {
 
 	between func() error // see Remember; nil: there is no search to wait with
 }
+
+// slope is e^y-1 and 1-e^-y of a y of Experiment.
+type slope struct{ rise, fall float64 }
+
+// slopeOf is that of y = ln((t+ρ)/(t-ρ)): of variances that are off by up to ρ beside noise of variance t > ρ.
+func slopeOf(rho, t float64) slope { return slope{2 * rho / (t - rho), 2 * rho / (t + rho)} }
 
 // Pair is N(Mean, P) against N(0, Q); a nil Mean is 0.
 type Pair struct {
@@ -129,14 +135,18 @@ func (e *Experiment) pure() float64 {
 // smooth returns K without the Laplace parts at s, Re s > 0; ok is false outside its domain.
 func (e *Experiment) smooth(s complex128) (k complex128, ok bool) {
 	k = s * (s + 1) * complex(e.kappa2/2, 0)
+
+	// Of a slope 1-4s(1+s)sinh²(y/2) has the factors α+(1-α)e^±y. All are in the right half plane.
+	bent := winding{z: 1}
 	for _, y := range e.slopes {
-		// The factors α+(1-α)e^±y are in the right half plane, so that the principal logarithm of their product is the
-		// sum of theirs.
-		h := 2 * math.Sinh(y/2)
-		if real(s)*math.Expm1(y) >= 1 {
+		if real(s)*y.rise >= 1 {
 			return 0, false
 		}
-		k -= cmplx.Log(1-s*(1+s)*complex(h*h, 0)) / 2
+		bent.times(complex(1-real(s)*y.rise, -imag(s)*y.rise))
+		bent.times(complex(1+real(s)*y.fall, imag(s)*y.fall))
+	}
+	if len(e.slopes) > 0 {
+		k -= bent.log() / 2
 	}
 
 	if e.pair == nil || e.indifference {

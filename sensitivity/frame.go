@@ -42,7 +42,7 @@ func (s *search) build(a, b float64) error {
 			return errBend
 		}
 		if v > 0 {
-			s.slopes = append(s.slopes, math.Log1p(2*v/(t-v)))
+			s.slopes = append(s.slopes, slopeOf(v, t))
 		}
 	}
 

@@ -20,6 +20,23 @@ var doorChecks = []string{
 	 WHERE NOT r.rolsuper AND NOT EXISTS (SELECT FROM tables x WHERE x.oid = k.own)
 	   AND (has_table_privilege(r.oid, k.own, k.acts)
 	     OR has_any_column_privilege(r.oid, k.own, replace(k.acts, ', DELETE', '')))`,
+	// Code of a table runs with the rights of whoever reads, plans, fills or copies it: the planner evaluates what is
+	// constant in an expression of an index, a build of a twin makes checks and indexes anew, and a trigger is given
+	// each row. Who owns a function can have it do anything else, and who owns a type can rename or check its values.
+	`SELECT DISTINCT format('the guest can act as role %I, which owns %s, and the protected table %s uses that: what '
+	  'reads or fills the table would run the guest''s code', r.rolname, x.what, t.oid::regclass),
+	  format('ALTER %s %s OWNER TO CURRENT_USER; or to any role but the guest''s.', x.kind, x.what)
+	 FROM tables t JOIN ` + codeOf + ` ON code.of = t.oid
+	   JOIN LATERAL (SELECT CASE WHEN f.prokind = 'a' THEN 'AGGREGATE' ELSE 'FUNCTION' END,
+	       f.oid::regprocedure::text, f.proowner FROM pg_proc f
+	       WHERE code.class = 'pg_proc'::regclass AND f.oid = code.id
+	     UNION ALL SELECT 'FUNCTION', f.oid::regprocedure::text, f.proowner FROM pg_operator o
+	       JOIN pg_proc f ON f.oid = o.oprcode WHERE code.class = 'pg_operator'::regclass AND o.oid = code.id
+	     UNION ALL SELECT 'TYPE', y.oid::regtype::text, y.typowner FROM pg_type c
+	       JOIN pg_type y ON y.oid IN (c.oid, c.typelem, c.typbasetype)
+	       WHERE code.class = 'pg_type'::regclass AND c.oid = code.id AND y.typcategory <> 'A')
+	     AS x(kind, what, owner) ON true
+	   JOIN roles r ON r.oid = x.owner WHERE NOT r.rolsuper`,
 	// A server that leads back to this database gives its mapping's rights to whoever may use it, and one that leads to
 	// another database of Fugu's shows sizes and counters of all of them without the masks.
 	`SELECT DISTINCT format('the guest can use the foreign server %I with a user mapping, and it leads to %s',
@@ -29,6 +46,19 @@ var doorChecks = []string{
 	    CASE WHEN m.umuser = 0 THEN 'PUBLIC' ELSE quote_ident(m.usename) END, m.srvname)
 	 FROM mappings m WHERE m.leads = current_database() OR m.leads = ANY ($3::text[])`,
 }
+
+// codeOf are the functions, operators and types that a table's triggers, checks, indexes, defaults, statistics,
+// policies and columns depend on. What PostgreSQL has of its own nothing is said to depend on.
+const codeOf = `(SELECT p.of, d.refclassid, d.refobjid FROM (
+     SELECT conrelid AS of, 'pg_constraint'::regclass AS class, oid AS id FROM pg_constraint
+     UNION ALL SELECT indrelid, 'pg_class'::regclass, indexrelid FROM pg_index
+     UNION ALL SELECT adrelid, 'pg_attrdef'::regclass, oid FROM pg_attrdef
+     UNION ALL SELECT tgrelid, 'pg_trigger'::regclass, oid FROM pg_trigger
+     UNION ALL SELECT stxrelid, 'pg_statistic_ext'::regclass, oid FROM pg_statistic_ext
+     UNION ALL SELECT polrelid, 'pg_policy'::regclass, oid FROM pg_policy
+     UNION ALL SELECT oid, 'pg_class'::regclass, oid FROM pg_class) AS p
+     JOIN pg_depend d ON d.classid = p.class AND d.objid = p.id
+   WHERE d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)) AS code(of, class, id)`
 
 // suspicions are checks for what may be a hole; only somebody who knows the database can tell. CASE keeps the server
 // from writing out the views and functions of its own catalog, which it would do before it looks at the schema.

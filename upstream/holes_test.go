@@ -33,6 +33,16 @@ func newerHoles(t *testing.T) (out []hole) {
 	return out
 }
 
+// guestFunction makes a function that the guest owns, and so can replace.
+func guestFunction(definition string) string {
+	return "CREATE FUNCTION " + definition + "; ALTER FUNCTION f OWNER TO GUEST; "
+}
+
+const (
+	guestAges = "f(a int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT a'"
+	ownsCode  = `^the guest can act as role \w+_guest, which owns `
+)
+
 // holes are those of every version, by what somebody grants or makes, in the order of checks.
 var holes = []hole{
 	{name: "clean"},
@@ -196,6 +206,35 @@ var holes = []hole{
 	{name: "a foreign server without a mapping",
 		setup: "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; GRANT USAGE ON FOREIGN " +
 			"SERVER s TO GUEST; CREATE USER MAPPING FOR OTHER SERVER s"},
+	{"a trigger of the guest's", guestFunction("f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'") +
+		"CREATE TRIGGER tr BEFORE INSERT ON adult FOR EACH ROW EXECUTE FUNCTION f()",
+		[]string{ownsCode + `(public\.)?f\(\), and the protected table (public\.)?adult uses that`}},
+	{"an index by a function of the guest's", guestFunction(guestAges) + "CREATE INDEX i ON adult (f(age))",
+		[]string{ownsCode + `(public\.)?f\(integer\),`}},
+	{"a check by a function of the guest's", guestFunction(guestAges) + "ALTER TABLE adult ADD CHECK (f(age) < 200)",
+		[]string{ownsCode + `(public\.)?f\(integer\),`}},
+	{"a default by a function of the guest's", guestFunction(guestAges) +
+		"ALTER TABLE adult ALTER age SET DEFAULT f(1)",
+		[]string{ownsCode + `(public\.)?f\(integer\),`}},
+	{"statistics by a function of the guest's", guestFunction(guestAges) + "CREATE STATISTICS s ON (f(age)) FROM adult",
+		[]string{ownsCode + `(public\.)?f\(integer\),`}},
+	{"a policy by a function of the guest's", guestFunction(guestAges) + "CREATE POLICY p ON adult USING (f(age) > 0)",
+		[]string{ownsCode + `(public\.)?f\(integer\),`}},
+	{"an operator of the guest's",
+		guestFunction("f(a int, b int) RETURNS bool IMMUTABLE LANGUAGE sql AS 'SELECT a < b'") +
+			"CREATE OPERATOR <<< (LEFTARG = int, RIGHTARG = int, FUNCTION = f); " +
+			"ALTER TABLE adult ADD CHECK (age <<< 200)",
+		[]string{ownsCode + `(public\.)?f\(integer,integer\),`}},
+	{"a function of the guest's by a child", guestFunction(guestAges) + "CREATE TABLE child () INHERITS (adult); " +
+		"CREATE INDEX i ON child (f(age))", []string{ownsCode + `.* the protected table (public\.)?child uses that`}},
+	{"a type of the guest's", "CREATE TYPE mood AS ENUM ('good'); ALTER TYPE mood OWNER TO GUEST; " +
+		"ALTER TABLE adult ADD mood mood", []string{ownsCode + `(public\.)?mood,`}},
+	{"an array of a domain of the guest's", "CREATE DOMAIN years AS int; ALTER DOMAIN years OWNER TO GUEST; " +
+		"ALTER TABLE adult ADD all_of years[]", []string{ownsCode + `(public\.)?years,`}},
+	{name: "functions of others, and the guest's elsewhere", setup: guestFunction(guestAges) +
+		"CREATE INDEX i ON country (f(length(name))); CREATE FUNCTION g(a int) RETURNS int IMMUTABLE LANGUAGE sql " +
+		"AS 'SELECT a'; CREATE INDEX j ON adult (g(age)); CREATE TYPE mood AS ENUM ('good'); " +
+		"ALTER TABLE adult ADD mood mood"},
 	{name: "no USAGE on the schema", setup: "REVOKE USAGE ON SCHEMA public FROM PUBLIC"},
 	{"the database", "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I OWNER TO GUEST', current_database()); END $$",
 		[]string{`as role \w+_guest, which owns the database`}},

@@ -3,6 +3,7 @@
 package virtual
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -67,11 +68,39 @@ func Releases(ctx context.Context, l ledger.Ledger, policies []*policy.Policy) (
 // Policy are the rows of fugu.policy: the secrets of the tables, and which of their values are told apart by nobody.
 func Policy(tables []*dataset.Protected) (rows [][]planner.Value) {
 	for _, t := range tables {
+		if t.Table.Twin {
+			rows = append(rows, blurred(t)...)
+		}
 		for i, secret := range t.Table.Secrets {
 			for _, s := range spans(t.Psi[i]) {
 				rows = append(rows, append([]planner.Value{text(t.Policy.Dataset), text(t.Table.String()),
 					text(secret.Name), text(secret.Text)}, s[:]...))
 			}
+		}
+	}
+	return rows
+}
+
+// blurred are the rows of fugu.policy of the secrets of a table with a twin, which no statement is planned with.
+func blurred(t *dataset.Protected) (rows [][]planner.Value) {
+	for _, secret := range t.Policy.Secrets {
+		if secret.Table != t.Config.Qualified() {
+			continue
+		}
+		null := planner.Value{Null: true}
+		values := [][3]planner.Value{}
+		for _, s := range secret.Spans {
+			values = append(values, [3]planner.Value{float(s.From), float(s.To), float(s.Within)})
+		}
+		if r := secret.Range; r != nil {
+			values = append(values, [3]planner.Value{float(r.From), float(r.To), float(r.Within)})
+		}
+		if len(values) == 0 { // each pair is a vector of proportions
+			values = append(values, [3]planner.Value{null, null, null})
+		}
+		for _, s := range values {
+			rows = append(rows, append([]planner.Value{text(t.Policy.Dataset), text(t.Table.String()),
+				text(secret.Name), text(cmp.Or(secret.Proportion, secret.Categories))}, s[:]...))
 		}
 	}
 	return rows

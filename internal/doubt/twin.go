@@ -40,8 +40,9 @@ type Doubt struct {
 //
 // (PostgreSQL joins literals that follow each other in lines of their own.)
 const twin = `
-WITH t AS (SELECT to_regclass($1)::oid AS oid),
- family AS (SELECT to_regclass(n)::oid AS oid FROM unnest($3::text[]) AS n),
+WITH RECURSIVE t AS (SELECT to_regclass($1)::oid AS oid),
+ family AS (SELECT to_regclass(n)::oid AS oid FROM unnest($3::text[]) AS n
+   UNION SELECT inhrelid FROM pg_inherits JOIN family ON inhparent = oid),
  kept AS (SELECT a.* FROM pg_attribute a JOIN t ON t.oid = a.attrelid
    WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attname <> ALL ($2::text[])),
  keys AS (SELECT i.indrelid, array_agg(k.n ORDER BY k.n) AS columns, bool_or(i.indisprimary) AS main
@@ -50,7 +51,7 @@ WITH t AS (SELECT to_regclass($1)::oid AS oid),
      (SELECT array_agg(k ORDER BY k) FROM unnest(c.conkey) AS k) AS columns,
      CASE WHEN cardinality(c.conkey) = 1 THEN
        (SELECT attname FROM pg_attribute WHERE attrelid = c.conrelid AND attnum = c.conkey[1]) END AS alone
-   FROM pg_constraint c WHERE c.contype = 'f')
+   FROM pg_constraint c WHERE c.contype = 'f' AND c.conparentid = 0)
 SELECT 1, 'itself', coalesce(alone, ''), format('its rows refer to rows of the same table (%s)', conname),
    'the twin need not have the rows that are referred to', 'drop the column'
  FROM links, t
@@ -70,6 +71,13 @@ UNION ALL SELECT 3, 'unique', attname,
  FROM kept
  WHERE EXISTS (SELECT FROM keys WHERE indrelid = attrelid AND columns = ARRAY[attnum] AND NOT main)
    AND atttypid <> ALL ('{int2,int4,int8,uuid}'::regtype[])
+UNION ALL SELECT 3, 'unique', attname,
+   format('column %s is a key but for what the partitions go by, and none that is made anew', quote_ident(attname)),
+   'who knows a row finds it in the twin by it, and a number says how many rows there are', 'drop it'
+ FROM kept JOIN pg_partitioned_table p ON p.partrelid = attrelid
+ WHERE NOT EXISTS (SELECT FROM links WHERE conrelid = attrelid AND columns = ARRAY[attnum])
+   AND EXISTS (SELECT FROM keys WHERE indrelid = attrelid AND cardinality(columns) > 1
+     AND (SELECT array_agg(k) FROM unnest(columns) AS k WHERE k <> ALL (p.partattrs::int2[])) = ARRAY[attnum])
 UNION ALL SELECT 4, 'referred', '', format('rows of the ordinary table %s refer to its rows (%s)', conrelid::regclass,
    conname), 'they show which rows there are', 'link the table, or keep the guest from it'
  FROM links, t

@@ -47,7 +47,8 @@ var sections = []section{
 			"EXPLAIN (PRIVACY) SELECT count(*) FROM adult",
 		}},
 	{"Below the cut: what is read",
-		"Derived tables, WITH queries and views that only filter and choose columns are taken apart. " +
+		"Derived tables, WITH queries and views that only filter and choose columns are taken apart; a partition is " +
+			"its rows of the whole table. " +
 			"Ordinary tables of an owner who may read the protected ones can be joined, and asked with " +
 			"EXISTS and IN; the answer then stands for what they hold at that moment. Protected tables can " +
 			"be joined where the policy links them; a statistic of the joined rows is summed over what " +
@@ -105,7 +106,9 @@ var sections = []section{
 			"In expressions that the database keeps or that take no subquery (DEFAULT, CHECK, generated columns, " +
 			"indexes, partition keys, triggers' WHEN, USING of ALTER TYPE, defaults of functions' parameters, " +
 			"arguments of CALL), functions whose argument Fugu masks (`pg_relation_size` and its like) are refused " +
-			"with PV001: ask for the value in a query, and store it. `currval` works.",
+			"with PV001: ask for the value in a query, and store it. `currval` works.\n\n" +
+			"In a statement with masks of the catalog no WITH query may be called `fugu masked oids`, " +
+			"`fugu database oids` or `fugu shown oids`: these are the masks' own.",
 		[]string{
 			"SELECT age FROM adult, country",
 			"SELECT max(age) FROM adult",

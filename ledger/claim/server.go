@@ -10,9 +10,10 @@ import (
 // OnServer has claims as advisory locks of one session of PostgreSQL, in the database that the connector leads to.
 //
 // Guests may have a session in the same database, and with it the same locks at hand: so their numbers depend on root,
-// a subselect of what nobody else may read. Guests see the locks while they are held, which is from a charge to a point
-// of the public grid of times, as the client itself sees it. One who takes a lock that was seen keeps nobody from an
-// answer: a key is for one charge, and who waits is told when that is settled.
+// a subselect of what nobody else may read, and Fugu shows guests no advisory locks of other roles. So nobody but the
+// proxies of the ledger can take one, or wait for one. Who sees them all the same, with another way to the database,
+// and takes one keeps nobody from an answer that is charged and comes: a key is for one charge, and who waits is told
+// when that is settled.
 func OnServer(c driver.Connector, root string) Among {
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(1) // the locks are the session's

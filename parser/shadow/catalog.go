@@ -28,15 +28,15 @@ type shadowRelation struct {
 }
 
 var (
-	tableKeys   = []string{"relid", "schemaname", "relname"}
-	indexKeys   = []string{"relid", "indexrelid", "schemaname", "relname", "indexrelname"}
-	here        = "(SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
-	own         = "(SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = SESSION_USER)"
-	tableView   = shadowRelation{key: "relid", keep: tableKeys, scans: true}
-	indexView   = shadowRelation{key: "relid", keep: indexKeys, scans: true}
-	xactView    = shadowRelation{key: "relid", keep: tableKeys} // of the client's own transaction
-	ownProgress = shadowRelation{where: "s.pid = ANY (ARRAY(SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE " +
-		"a.usesysid = " + own + "))"}
+	tableKeys    = []string{"relid", "schemaname", "relname"}
+	indexKeys    = []string{"relid", "indexrelid", "schemaname", "relname", "indexrelname"}
+	here         = "(SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
+	own          = "(SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = SESSION_USER)"
+	tableView    = shadowRelation{key: "relid", keep: tableKeys, scans: true}
+	indexView    = shadowRelation{key: "relid", keep: indexKeys, scans: true}
+	xactView     = shadowRelation{key: "relid", keep: tableKeys} // of the client's own transaction
+	ownSessions  = "s.pid = ANY (ARRAY(SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE a.usesysid = " + own + "))"
+	ownProgress  = shadowRelation{where: ownSessions}
 	countersView = shadowRelation{keep: []string{"stats_reset"}}
 )
 
@@ -106,8 +106,10 @@ var shadowed = map[string]shadowRelation{
 	// It has a row for each function that was called at least once, by a trigger too.
 	"pg_stat_user_functions": {where: "false"},
 	// Page and row locks are as many as the rows that are locked. Relations of another database have oids of its own,
-	// so of one that holds protected rows no lock on a relation is shown.
-	"pg_locks": {where: "s.relation IS NULL OR NOT " + in(maskedOIDs, "s.relation") + " AND (s.database = " + here +
+	// so of one that holds protected rows no lock on a relation is shown. Advisory locks of other roles are the claims
+	// of a ledger: who saw the number of one could wait for it, and keep a question from being answered.
+	"pg_locks": {where: "s.relation IS NULL AND (s.locktype <> 'advisory' OR " + ownSessions + ") " +
+		"OR NOT " + in(maskedOIDs, "s.relation") + " AND (s.database = " + here +
 		" OR NOT " + in(databaseOIDs, "s.database") + ")"},
 	// The guest may read pg_class, so it may read the statistics of its columns: a histogram of reltuples.
 	"pg_stats": {where: "NOT (s.schemaname = 'pg_catalog' AND s.tablename = 'pg_class')"},
@@ -146,6 +148,7 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 
 	// Which columns, and by what.
 	var list []string
+	whole := wholeTwins(roots)
 	for _, c := range columns {
 		column := "s." + lex.QuoteIdent(c.Name)
 		public := "NULL"
@@ -158,6 +161,9 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 		}
 		everywhere := condition == "" || r.scans && slices.Contains(scanCounters, c.Name) && !hook.ScansCounted
 		switch public += "::" + c.Type; {
+		case name == "pg_class" && whole != "" && asWhole[c.Name] != "":
+			column = "CASE WHEN s.oid = ANY (" + whole + ") THEN " + asWhole[c.Name] + " ELSE " + column + " END AS " +
+				lex.QuoteIdent(c.Name)
 		case !hidden:
 		case everywhere:
 			column = public + " AS " + lex.QuoteIdent(c.Name)
@@ -177,8 +183,37 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 		if slices.ContainsFunc(roots, func(r Root) bool { return r.Twin }) {
 			from += " AND s.relnamespace" + outside
 		}
+		if whole != "" {
+			from += " AND NOT (s.relispartition AND pg_catalog.pg_partition_root(s.oid)::pg_catalog.oid = ANY (" +
+				whole + "))"
+		}
 	}
 	return "SELECT " + strings.Join(list, ", ") + from, nil
+}
+
+// asWhole is what pg_class shows of a partitioned table, and of its indexes, whose twin is one table: who dumps its
+// partitions in the place of it has no row of it.
+var asWhole = map[string]string{
+	"relkind": `CASE s.relkind WHEN 'p'::"char" THEN 'r'::"char" WHEN 'I'::"char" THEN 'i'::"char" ELSE s.relkind END`,
+
+	"relhassubclass": "false",
+}
+
+// wholeTwins writes an array of the oids of the tables whose partitions their twins do not have, and of their indexes;
+// empty where there is none.
+func wholeTwins(roots []Root) string {
+	var oids []string
+	for _, r := range roots {
+		if r.Whole {
+			oids = append(oids, strconv.FormatUint(uint64(r.OID), 10))
+		}
+	}
+	if len(oids) == 0 {
+		return ""
+	}
+	list := "'{" + strings.Join(oids, ",") + "}'::pg_catalog.oid[]"
+	return "ARRAY(SELECT r FROM pg_catalog.unnest(" + list + ") AS r UNION ALL SELECT x.indexrelid FROM " +
+		"pg_catalog.pg_index AS x WHERE x.indrelid = ANY (" + list + "))"
 }
 
 // publicRows writes the beginning of a CASE: the policy's number of rows for each protected table.

@@ -18,6 +18,7 @@ type Root struct {
 	OID          uint32
 	Rows         int64
 	Twin         bool // it is answered from one
+	Whole        bool // it has partitions, and a twin whose rows are listed, which has none
 }
 
 // Database is a database of the server that holds protected tables: its name, and its oid when the catalog was read.

@@ -39,6 +39,7 @@ type Shadows struct {
 	masked    *pg.Node             // lists the oids of everything that depends on protected rows
 	databases *pg.Node             // lists the oids of this database and of all that hold protected rows
 	sized     *pg.SelectStmt       // what stands for a relation whose size is asked for
+	whole     bool                 // some table shows without its partitions
 }
 
 // subselect is an item of FROM that is parsed when it is first wanted: there are some forty, and most are never asked
@@ -54,7 +55,7 @@ func New(roots []Root, columns map[string][]Column, beside ...Database) (*Shadow
 	}
 
 	// Templates of what stands in for masked values: sizes, oids of relations, oids of databases.
-	s := &Shadows{relations: map[string]subselect{}}
+	s := &Shadows{relations: map[string]subselect{}, whole: wholeTwins(roots) != ""}
 	node, err := template(sizedShape(roots))
 	if err != nil {
 		return nil, err
@@ -207,7 +208,7 @@ func (s *shadowing) exposes(root *pg.Node) bool {
 			return false
 		case *pg.String:
 			_, masked := classMasks[x.Sval]
-			found = found || masked
+			found = found || masked || s.shadows.whole && (asWhole[x.Sval] != "" || x.Sval == "relispartition")
 		case *pg.ColumnRef:
 			found = found || s.aliases[tree.LastString(x.Fields)]
 		case *pg.JoinExpr:

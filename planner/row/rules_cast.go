@@ -14,6 +14,13 @@ func castRule(t *term, args []value) (value, error) {
 	switch {
 	case v.kind == kNull:
 		return leaf(&term{kind: kNull, typ: t.typ}), nil
+	case v.typ.OID == oidMoney && to.number() && to != integer:
+		// An int8 of the currency's smallest unit, of which a whole one has 10^10 at most.
+		v = value{term: cast(v.term, plain(oidNumeric)), sem: numeric, hi: 19, lo: -10, chars: -1}
+		if to != numeric {
+			return v.as(to), nil
+		}
+		return v.scaled(t.typ), nil
 	case from.number() && to == integer:
 		if from != integer {
 			if v = v.roundToInteger(); v.max == nil {

@@ -36,12 +36,12 @@ func total(t *term) (value, error) {
 	// Whether a value is NULL can be asked of any type.
 	if !strings.HasPrefix(t.op, "IS ") || !strings.HasSuffix(t.op, "NULL") {
 		for i, a := range args {
-			if c := a.class(); c == other {
+			if c := a.class(); c == other && !(t.op == opCast && a.typ.OID == oidMoney) {
 				return value{}, refuse(t.args[i], "Columns of this type can be tested with IS NULL, and counted.",
 					"a value of this type cannot be used on protected rows")
 			} else if c == enum && !comparesEnums(t.op) {
-				return value{}, refuse(t.args[i], "Compare it with = or IN.", "a value of an enum type cannot be "+
-					"used in %s on protected rows", describe(t.op))
+				return value{}, refuse(t.args[i], "Compare it with = or IN, or cast it: x::text.",
+					"a value of an enum type cannot be used in %s on protected rows", describe(t.op))
 			}
 		}
 	}

@@ -40,6 +40,7 @@ const (
 	oidFloat4, oidFloat8, oidUnknown, oidBpchar          = 700, 701, 705, 1042
 	oidVarchar, oidDate, oidTime, oidTimestamp           = 1043, 1082, 1083, 1114
 	oidTimestamptz, oidInterval, oidNumeric, oidUUID     = 1184, 1186, 1700, 2950
+	oidMoney                                             = 790
 	firstUser                                            = 16384 // objects that users create have OIDs from here on
 )
 

@@ -13,6 +13,12 @@ func (x expansion) contributions(a parser.Aggregate) (args []parser.Expr, counte
 		return a.Args, nil, nil // it is counted, by whether it is NULL, and what counts is whom there are enough of
 	}
 
+	// The share of rows that a condition holds for is made of those for which it does.
+	if condition, number, ok := parser.Indicator(a.Args[0]); ok && a.Func == "avg" && !a.Distinct {
+		of := parser.Case{Whens: []parser.When{{Cond: condition, Result: number}}}
+		return a.Args, []product{{factors: []parser.Expr{of}, partial: true}}, nil
+	}
+
 	var of [][]product
 	for _, arg := range a.Args {
 		out, value := filterOf(a, arg)
@@ -25,12 +31,18 @@ func (x expansion) contributions(a parser.Aggregate) (args []parser.Expr, counte
 			return nil, nil, sqlstate.New(sqlstate.NotAnswerable,
 				"%s of an expression would show a value that was made of one row", a.Func).
 				WithHint("Take a percentile of a column: %s(0.5) WITHIN GROUP (ORDER BY x).", a.Func).At(a.Position)
+		case !ok && a.Func == "count":
+			return nil, nil, sqlstate.New(sqlstate.NotAnswerable,
+				"count(DISTINCT ...) of rows that are not listed takes sums and products of columns").
+				WithHint("Count the groups: SELECT count(*) FROM (SELECT x FROM ... GROUP BY x) g. Those of too few " +
+					"rows are not among them.").At(a.Position)
 		case !ok:
 			return nil, nil, sqlstate.New(sqlstate.NotAnswerable,
 				"%s of rows that are not listed takes sums and products of columns: anything else can choose "+
 					"single rows", a.Func).
-				WithHint("Write a condition as a filter, whose rows are counted: %s(x) FILTER (WHERE ...). GROUP BY "+
-					"what has to be computed of a row otherwise, and go on above.", a.Func).At(a.Position)
+				WithHint("Write a condition as a filter, whose rows are counted: %s(x) FILTER (WHERE ...), or, of a "+
+					"share of rows, avg((x > 30)::int). GROUP BY what has to be computed of a row otherwise, and go "+
+					"on above.", a.Func).At(a.Position)
 		default:
 			of = append(of, sum)
 			counted = append(counted, x.counted(sum)...)

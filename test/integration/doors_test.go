@@ -238,6 +238,28 @@ func TestLateObjects(t *testing.T) {
 	}
 }
 
+// Advisory locks of other roles are not shown, as the claims of a ledger in this database are such locks: who saw the
+// number of one could wait for it, and keep a question from being answered when its proxy dies. A client's own are.
+func TestAdvisoryLocksOfOthers(t *testing.T) {
+	direct, through := serveDoors(t)
+	truth, d, f := connect(t, doors.cluster.DSN("postgres", "doors")), connect(t, direct), connect(t, through)
+	for c, lock := range map[*pgx.Conn]int{truth: 71, f: 72} {
+		if _, err := c.Exec(t.Context(), fmt.Sprintf("SELECT pg_advisory_lock(%d)", lock)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const sql = "SELECT objid FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database " +
+		"WHERE datname = current_database())"
+	if got := look(t, d, sql); !strings.HasSuffix(got, "[\"71\"]\n[\"72\"]") {
+		t.Errorf("PostgreSQL itself shows %s", got)
+	}
+	for _, form := range []string{sql, strings.Replace(sql, "FROM pg_locks", "FROM ONLY pg_catalog.pg_locks", 1)} {
+		if got := look(t, f, form); !strings.HasSuffix(got, "\n[\"72\"]") || contains(got, `"71"`) {
+			t.Errorf("%s shows %s", form, got)
+		}
+	}
+}
+
 // wandering are relations of the catalog that speak of the session itself, or of the clock.
 var wandering = []string{"pg_stat_activity", "pg_locks", "pg_stat_ssl", "pg_stat_gssapi", "pg_prepared_statements",
 	"pg_cursors", "pg_timezone_names", "pg_stat_statements", "pg_stat_xact_user_functions"}

@@ -26,13 +26,25 @@ CREATE UNIQUE INDEX patients_lower ON patients (lower(mrn)); CREATE INDEX patien
 CREATE TABLE admissions (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, patient uuid NOT NULL REFERENCES patients,
   ward int REFERENCES wards, nth serial, UNIQUE (patient, nth));
 INSERT INTO admissions (patient, ward) SELECT id, 1 + badge % 2 FROM patients;
+CREATE TABLE stays (id bigint NOT NULL, patient uuid NOT NULL REFERENCES patients, day date NOT NULL,
+  PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
+CREATE TABLE stays_2024 PARTITION OF stays FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');
+CREATE TABLE stays_2025 PARTITION OF stays FOR VALUES FROM ('2025-01-01') TO ('2026-01-01');
+CREATE INDEX ON stays (patient);
+INSERT INTO stays SELECT badge, id, date '2024-01-01' + badge % 700 FROM patients;
 CREATE TABLE orders (id serial PRIMARY KEY, number text NOT NULL UNIQUE, fast bool NOT NULL);
 INSERT INTO orders (number, fast) SELECT 'O' || i, i % 4 = 0 FROM generate_series(1, 3456) i;
-CREATE TABLE noisy (id serial PRIMARY KEY, sex text, rich bool NOT NULL);
+CREATE TABLE calls (patient uuid NOT NULL REFERENCES patients, day date NOT NULL) PARTITION BY RANGE (day);
+CREATE TABLE calls_2024 PARTITION OF calls FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');
+CREATE TABLE calls_later PARTITION OF calls DEFAULT;
+INSERT INTO calls SELECT patient, day FROM stays;
+CREATE TABLE noisy (id serial, sex text, rich bool NOT NULL, PRIMARY KEY (id, sex)) PARTITION BY LIST (sex);
+CREATE TABLE noisy_f PARTITION OF noisy FOR VALUES IN ('f'); CREATE TABLE noisy_m PARTITION OF noisy DEFAULT;
 INSERT INTO noisy (sex, rich) SELECT (ARRAY['f', 'm'])[1 + i % 2], i % 5 = 0 FROM generate_series(1, 2345) i;
 CREATE TABLE reference AS SELECT * FROM noisy LIMIT 500;
 CREATE ROLE dump_keeper LOGIN; CREATE ROLE dump_guest LOGIN; CREATE ROLE dump_reader LOGIN;
-GRANT SELECT ON patients, admissions, orders TO dump_keeper, dump_reader; GRANT SELECT ON noisy TO dump_reader;
+GRANT SELECT ON patients, admissions, stays, calls, orders TO dump_keeper, dump_reader;
+GRANT SELECT ON noisy TO dump_reader;
 GRANT CREATE ON DATABASE dumped TO dump_keeper;
 GRANT SELECT ON wards, notes, reference, wards_id_seq, notes_id_seq TO dump_guest, dump_reader;`
 
@@ -41,6 +53,8 @@ dataset: dumped
 tables:
   public.patients: {rows: 4321, answers: twin, twin: {rows: shown, drop: [mail]}}
   public.admissions: {link: {to: public.patients, on: {patient: id}}, twin: {rows: shown}}
+  public.stays: {link: {to: public.patients, on: {patient: id}}, twin: {rows: shown, drop: [id]}}
+  public.calls: {link: {to: public.patients, on: {patient: id}}}
   public.orders: {rows: 3456, answers: twin, twin: {rows: shown}}
   public.noisy: {rows: 2345, reference: public.reference, group_by: {sex: [f, m]}}
 secrets:
@@ -70,8 +84,8 @@ func serveDumped(t *testing.T) dumpedWorld {
 	if err := c.Exec(t.Context(), "dumped", dumpedSQL); err != nil {
 		t.Fatal(err)
 	}
-	buildTwins(t, c.DSN("dump_keeper", "dumped"), dumpedPolicy, build.Keeper{Guests: []string{"dump_guest"}},
-		build.Options{})
+	buildTwins(t, c.DSN("dump_keeper", "dumped"), dumpedPolicy, build.Keeper{Guests: []string{"dump_guest"},
+		Reader: "dump_reader"}, build.Options{})
 	f := serve(t, options{guest: c.DSN("dump_guest", "dumped"), reader: c.DSN("dump_reader", "dumped"),
 		policyText: dumpedPolicy})
 	return dumpedWorld{t, c, strings.Replace(f.dsn("alice"), "/adult", "/dumped", 1)}
@@ -104,17 +118,19 @@ func TestTwinDump(t *testing.T) {
 	d := serveDumped(t)
 	d.checkKeys()
 	d.checkDefaults()
+	d.checkPartitions()
 
-	// A dump of the twins, and one of everything but the table that is answered with noise.
-	d.checkRestored("restored_twins", "-t", "patients", "-t", "admissions", "-t", "orders", "-t", "wards")
-	d.checkRestored("restored_all", "-T", "noisy")
+	// A dump of the twins, and one of everything but what shows no rows.
+	d.checkRestored("restored_twins", "-t", "patients", "-t", "admissions", "-t", "stays", "-t", "orders", "-t",
+		"wards")
+	d.checkRestored("restored_all", "-T", "noisy*", "-T", "calls*")
 	got := d.asked(d.c.DSN("postgres", "restored_all"), "SELECT count(*), nextval('notes_id_seq') FROM notes")
 	if got != "70|71\n" {
 		t.Errorf("restored notes: %q", got)
 	}
 
 	// With that table pg_dump is told what cannot be had.
-	out, err := exec.CommandContext(t.Context(), d.c.Tool("pg_dump"), d.through).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), d.c.Tool("pg_dump"), "-T", "calls*", d.through).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "public.noisy") {
 		t.Errorf("a dump with a table of noise: %v\n%s", err, out[:min(len(out), 500)])
 	}
@@ -192,7 +208,7 @@ func (d dumpedWorld) checkRestored(name string, args ...string) {
 	restored := d.c.DSN("postgres", name)
 	d.tool("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", dump, restored)
 	const sums = `SELECT count(*), md5(string_agg(x::text, ',' ORDER BY x::text COLLATE "C")) FROM `
-	for _, table := range []string{"patients", "admissions", "orders"} {
+	for _, table := range []string{"patients", "admissions", "stays", "orders"} {
 		got, want := d.asked(restored, sums+"public."+table+" x"), d.asked(d.through, sums+table+" x")
 		if got != want || got == "" {
 			d.Errorf("by %v %s is %q, and through Fugu %q", args, table, got, want)

@@ -18,6 +18,7 @@ func TestTwinOmissionsAreTold(t *testing.T) {
 	const above = "what is computed here from groups of public.patients is computed without those of fewer than 10 " +
 		"rows of the sample"
 	const null = "values of public.patients that fewer than 10 rows of the sample have are NULL"
+	const least = "max(cost) of public.patients is of the values that at least 10 rows of the sample have"
 	for sql, want := range map[string]string{
 		"SELECT name, count(*) FROM patients GROUP BY name":                           none,
 		"SELECT id, count(*) FROM patients WHERE id = 5 GROUP BY id":                  none,
@@ -25,12 +26,16 @@ func TestTwinOmissionsAreTold(t *testing.T) {
 		"SELECT avg(n) FROM (SELECT age, count(*) AS n FROM patients GROUP BY age) x": above,
 		"SELECT ward, sum(cost) FILTER (WHERE id < 5) FROM patients GROUP BY ward":    null,
 		"SELECT count(*) FROM patients WHERE id = 5":                                  null,
-		"SELECT count(*) FROM patients WHERE id = -5":                                 null,
-		"SELECT ward, count(*), avg(cost) FROM patients GROUP BY ward":                "",
-		"SELECT ward, count(*), fugu_noise_sd(count(*)) FROM patients GROUP BY 1":     "",
-		"SELECT smoker, max(insured::int), count(*) FROM patients GROUP BY 1":         "",
-		"EXPLAIN (PRIVACY) SELECT id, count(*) FROM patients GROUP BY id":             "",
-		"SELECT ward, count(*) FROM patients GROUP BY 1 HAVING count(*) < 0":          "",
+		"SELECT ward, count(*), max(cost) FROM patients GROUP BY ward": least +
+			", and there are none: it is NULL",
+		"SELECT mode() WITHIN GROUP (ORDER BY ward) FROM patients":                "",
+		"SELECT count(*) FROM patients WHERE id = -5":                             null,
+		"SELECT ward, count(*), avg(cost) FROM patients GROUP BY ward":            "",
+		"SELECT ward, count(*), fugu_noise_sd(count(*)) FROM patients GROUP BY 1": "",
+		"SELECT max(round(cost, -2)) FROM patients": "max(round(cost, -2)) of public.patients is of the values that " +
+			"at least 10 rows of the sample have",
+		"EXPLAIN (PRIVACY) SELECT id, count(*) FROM patients GROUP BY id":    "",
+		"SELECT ward, count(*) FROM patients GROUP BY 1 HAVING count(*) < 0": "",
 	} {
 		got := told(t, through, "", pgx.QueryExecModeExec, sql, sql)
 		if rest := got[1:]; strings.Join(rest, "; ") != want {

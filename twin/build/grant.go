@@ -39,6 +39,10 @@ func (f *family) grant(ctx context.Context, at place, guests []string, reader st
 				readers = []string{reader}
 			}
 		}
+		counts := reader != "" && s.Twin.Rows != policy.Aggregate && f.counted(s)
+		if counts {
+			readers = append(slices.Clone(guests), reader)
+		}
 
 		rows, _ := at.tx.Query(ctx, grantees, name)
 		type grantee struct {
@@ -50,15 +54,15 @@ func (f *family) grant(ctx context.Context, at place, guests []string, reader st
 			return fmt.Errorf("reading who may read the twin of %s: %w", s.qualified(), err)
 		}
 
-		// Where rows are not listed the reader alone keeps a right, and where they are it has none. Whom else the
-		// owner has let read those that are shown is the owner's affair.
+		// Where rows are not listed the reader alone keeps a right, and where they are it has none, unless it counts
+		// them. Whom else the owner has let read those that are shown is the owner's affair.
 		var statements []string
 		for _, g := range have {
 			role := parser.QuoteIdent(g.Name)
 			if g.OID == 0 {
 				role = "PUBLIC"
 			}
-			listed := s.Twin.Rows != policy.Aggregate && g.Name != reader
+			listed := s.Twin.Rows != policy.Aggregate && (g.Name != reader || counts)
 			if !listed && (g.OID == 0 || !slices.Contains(readers, g.Name)) {
 				statements = append(statements, fmt.Sprintf("REVOKE ALL ON %s FROM %s", name, role))
 			}
@@ -74,4 +78,19 @@ func (f *family) grant(ctx context.Context, at place, guests []string, reader st
 		}
 	}
 	return nil
+}
+
+// counted reports whether rows that are not listed go with the source's: enough of the source's have to be there then.
+func (f *family) counted(s *source) bool {
+	return slices.ContainsFunc(f.sources, func(o *source) bool {
+		if o.Twin.Rows != policy.Aggregate {
+			return false
+		}
+		for o.Link != nil {
+			if o = f.find(o.Link.To); o == s {
+				return true
+			}
+		}
+		return false
+	})
 }

@@ -55,7 +55,11 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 		return nil, err
 	}
 
-	// What is to be refused is so before anything is drawn or paid for.
+	// What is to be refused is so before anything is drawn or paid for, and before a condition is looked at by running
+	// or planning it.
+	if err := j.family.checkCode(ctx, tx, p, k.beside()); err != nil {
+		return nil, err
+	}
 	if err := j.family.checkReferences(ctx, tx, k.beside()); err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func TestPlantedCode(t *testing.T) {
 		return "SELECT count(*) FROM customer c JOIN public." + table + " p ON c.region = p.region " +
 			"WHERE c.income = 'high'" + condition + seen(way)
 	}
-	channel{off: []*bool{&hook.GuestCode}, plant: plantedCode, worlds: worlds, tell: []string{
+	channel{off: []*bool{&hook.GuestCode, &hook.Unmasked}, plant: plantedCode, worlds: worlds, tell: []string{
 		join("indexed", "", 1),
 		join("partly", "", 2),
 		join("counted", "", 3),
