@@ -60,8 +60,10 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 	if agg.Distinct {
 		agg.Source = fmt.Sprintf("%s(DISTINCT %s)", name, arguments[0])
 	}
-	agg.counts(f.AggFilter != nil)
-	return a.filtered(c, f, agg)
+	numeric := agg.counts(f.AggFilter != nil)
+	found, err := a.filtered(c, f, agg)
+	found.numeric = numeric
+	return found, err
 }
 
 const groupsHint = "Count the groups: SELECT count(*) FROM (SELECT x, y FROM ... GROUP BY x, y) g. Those of too few " +

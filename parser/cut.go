@@ -68,6 +68,8 @@ type Aggregate struct {
 	Name     string // its column, above the cut
 	Source   string // as it reads in SQL, for people
 	Position int
+
+	numeric bool // the call that it answers is of type numeric, and it is not
 }
 
 // same reports whether two aggregates have the same value.

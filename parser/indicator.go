@@ -45,25 +45,26 @@ func isZero(number string) bool { return strings.Trim(number, "0.") == "" }
 
 // counts writes a sum of ones for what it is, the number of rows: sum(1) as count(*), and sum(CASE WHEN c THEN 1 ELSE 0
 // END) as count(*) FILTER (WHERE c). So it has the noise of a count, which less of the text has a part in, and whoever
-// asked the one has the answer to the other.
-func (agg *Aggregate) counts(filtered bool) {
+// asked the one has the answer to the other. numeric tells that the sum is of that type, as one of 0.0 and 1 is.
+func (agg *Aggregate) counts(filtered bool) (numeric bool) {
 	if agg.Func != "sum" || agg.Distinct || len(agg.Args) != 1 {
-		return
+		return false
 	}
-	one := Const{Kind: Number, Text: "1"}
 	if k, ok := agg.Args[0].(Const); ok && k.Kind == Number && k.Text == "1" {
 		agg.Func, agg.Args, agg.Source = "count", nil, "count(*)"
-		return
+		return false
 	}
 
-	// Of any other type than a whole number the sum has another type than a count.
 	condition, number, ok := Indicator(agg.Args[0])
+	if !ok || filtered || number.Text != "1" && number.Text != "1.0" {
+		return false
+	}
+	numeric = number.Text == "1.0"
 	if c, is := agg.Args[0].(Case); is && c.Else != nil {
-		k, is := c.Else.(Const)
-		ok = ok && is && (k.Kind == Null || k.Text == "0")
+		otherwise, _ := c.Else.(Const)
+		numeric = numeric || strings.Contains(otherwise.Text, ".")
 	}
-	if ok && number.Text == "1" && !filtered {
-		agg.Func, agg.Args = "count", []Expr{Case{Whens: []When{{condition, one}}}}
-		agg.Source = "count(*) FILTER (WHERE " + SQL(condition, "", nil) + ")"
-	}
+	agg.Func, agg.Args = "count", []Expr{Case{Whens: []When{{condition, Const{Kind: Number, Text: "1"}}}}}
+	agg.Source = "count(*) FILTER (WHERE " + SQL(condition, "", nil) + ")"
+	return numeric
 }

@@ -82,6 +82,10 @@ func (a *analysis) fold(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	if err == nil {
 		node.Node = tree.Qualified(c.Alias, agg.Name)
 	}
+	if err == nil && agg.numeric {
+		typ := &pg.TypeName{Names: []*pg.Node{pg.MakeStrNode("pg_catalog"), pg.MakeStrNode("numeric")}, Typemod: -1}
+		node.Node = &pg.Node_TypeCast{TypeCast: &pg.TypeCast{Arg: &pg.Node{Node: node.Node}, TypeName: typ}}
+	}
 	return err
 }
 
