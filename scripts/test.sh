@@ -69,10 +69,11 @@ tested() { go test -vet=off "${leanly[@]}" -timeout 40m "$@" 2>&1 | tee -a "$rep
 # only a night looks at is not even compiled: the driver of a browser and what draws plots, a sixth of all packages.
 hooks=(-tags fuguhooks,byday)
 vetted() { go vet "${hooks[@]}" ./...; }
-# go tool would build it with other flags, and for that a part of the standard library once more.
+# go tool would build it with other flags, and for that a part of the standard library once more. It keeps most of what
+# it makes, so to collect garbage more seldom takes 1.5 GB instead of 0.8 and an eighth less of the processors.
 checked() {
   go build "${leanly[@]}" -o "$work/staticcheck" honnef.co/go/tools/cmd/staticcheck &&
-    "$work/staticcheck" "${hooks[@]}" ./...
+    GOGC=1600 "$work/staticcheck" "${hooks[@]}" ./...
 }
 names() { # FILES...
   grep -hoE '^func Test[A-Z][A-Za-z0-9_]*' "$@" | sed 's/^func //' | grep -v '^TestMain$' | sort

@@ -79,6 +79,15 @@ func (h *house) forecast(ctx context.Context, f *findings, p *policy.Policy) err
 	if err := h.ended(ctx, f, p); err != nil {
 		return err
 	}
+	late, err := uncharged(ctx, h.ledger, p)
+	if err != nil {
+		return fmt.Errorf("reading the accounts of dataset %s: %w", p.Dataset, err)
+	}
+	for _, what := range late {
+		f.add(finding.Warning, f.under(p, "secrets"), what,
+			"its budget says that more is left of it than there is, and nothing bounds what all answers tell of it",
+			unchargedHint)
+	}
 	if !slices.ContainsFunc(p.Tables, noisy) {
 		return nil
 	}

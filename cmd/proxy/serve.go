@@ -229,6 +229,16 @@ func (h *house) warn(ctx context.Context, log *slog.Logger) {
 		log.Warn(w.Message, "hint", w.Hint)
 	}
 
+	for _, p := range h.policies {
+		late, err := uncharged(ctx, h.ledger, p)
+		if err != nil {
+			log.Warn("it is not known what secrets were charged for", "dataset", p.Dataset, "error", describe(err))
+		}
+		for _, what := range late {
+			log.Warn(what, "dataset", p.Dataset, "hint", unchargedHint)
+		}
+	}
+
 	// Elsewhere than beside their tables, twins that are missing are among the notes.
 	if h.twinsApart() {
 		return

@@ -68,7 +68,7 @@ func bringTo(sel *pg.SelectStmt, lists map[string]*pg.Node) (between *pg.CommonT
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		queries = append(queries, &pg.Node{Node: &pg.Node_CommonTableExpr{CommonTableExpr: &pg.CommonTableExpr{
 			Ctename: name, Aliascolnames: []*pg.Node{pg.MakeStrNode("oid")},
-			Ctematerialized: pg.CTEMaterialize_CTEMaterializeDefault,
+			Ctematerialized: pg.CTEMaterialize_CTEMaterializeAlways,
 			Ctequery:        tree.Clone(lists[name]), Location: -1}}})
 	}
 	sel.WithClause.Ctes = append(queries, sel.WithClause.Ctes...)

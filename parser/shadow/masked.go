@@ -8,8 +8,9 @@ import (
 // TwinSchema is the schema that twins are in, each under its table's name.
 const TwinSchema = "fugu_twin"
 
-// outside is a condition on a column with the oid of a schema that is not the one of twins.
-const outside = " <> ALL (ARRAY(SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname = '" + TwinSchema + "'))"
+// outside is a condition on a column with the oid of a schema that is not the one of twins, of which there may be none.
+const outside = " <> COALESCE((SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname = '" + TwinSchema +
+	"'), '0'::pg_catalog.oid)"
 
 // Root is a protected table: its name, its oid when the catalog was read, and the number of rows it has in public.
 type Root struct {
@@ -60,11 +61,15 @@ func rootList(roots []Root, oids ...string) string {
 // maskedList writes a query of the oids of protected tables and of all that hangs on them: inheritance parents and
 // children, partitions, indexes, TOAST tables, owned sequences, and materialized views over them. It is worked out
 // in the client's own transaction, so that what is created after the policies were loaded is masked too.
+//
+// PostgreSQL expects ten rows of an array, and of a recursive query many times what it begins with. What it takes for
+// long to run it compiles first, which takes half a second: so both ends of the recursion are arrays.
 func maskedList(roots []Root) string {
 	// The rows of pg_statistic, pg_statistic_ext_data and pg_largeobject are made of others' rows.
 	seeds := rootList(roots, "2619", "3429", "2613")
 
-	return `WITH RECURSIVE m(oid) AS ((` + seeds + `)
+	return `SELECT c.oid FROM pg_catalog.unnest(ARRAY(WITH RECURSIVE m(oid) AS (
+	  SELECT pg_catalog.unnest(ARRAY(` + seeds + `))
 	  UNION SELECT x.oid FROM m, LATERAL (
 	    SELECT i.inhrelid FROM pg_catalog.pg_inherits i WHERE i.inhparent = m.oid
 	    UNION ALL SELECT i.inhparent FROM pg_catalog.pg_inherits i WHERE i.inhrelid = m.oid
@@ -76,7 +81,7 @@ func maskedList(roots []Root) string {
 	      AND (d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
 	        OR d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.deptype = ANY ('{a,i}'::"char"[]))
 	  ) x(oid))
-	SELECT m.oid FROM m WHERE (SELECT c.relkind FROM pg_catalog.pg_class c WHERE c.oid = m.oid) <> 'v'`
+	SELECT m.oid FROM m)) AS u(oid) JOIN pg_catalog.pg_class c ON c.oid = u.oid WHERE c.relkind <> 'v'`
 }
 
 // databaseList writes a query of the oids of the session's own database and of those beside it. They are known by

@@ -35,7 +35,7 @@ type builds struct {
 const twinPolicy = `version: 1
 dataset: %[1]s
 tables:
-  public.%[1]s: {rows: 200, answers: twin, twin: {rows: shown}}
+  public.%[1]s: {rows: %[2]d, answers: twin, twin: {rows: shown}}
 secrets:
   yes: {table: public.%[1]s, proportion: yes, values: {from: 0.1, to: 0.9, within: 0.05}}
 assume: [exchangeable]
@@ -95,17 +95,18 @@ func newBuilds(t *testing.T, cluster *pgcluster.Cluster, binary, kind string, ap
 	return b
 }
 
-// table makes another table, whose twin is what the next builds make.
+// table makes another table, whose twin is what the next builds make. It is longer than the others: of the same rows
+// under another name no twin is drawn.
 func (b *builds) table() string {
 	b.t.Helper()
 	b.tables++
-	name := fmt.Sprint("t", b.tables)
+	name, rows := fmt.Sprint("t", b.tables), 200+b.tables
 	sql := fmt.Sprintf("CREATE TABLE %[1]s (id int PRIMARY KEY, yes bool); INSERT INTO %[1]s SELECT i, i <= 60 "+
-		"FROM generate_series(1, 200) i; GRANT SELECT ON %[1]s TO fugu_keeper", name)
+		"FROM generate_series(1, %[2]d) i; GRANT SELECT ON %[1]s TO fugu_keeper", name, rows)
 	if _, err := b.admin.Exec(b.t.Context(), sql); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(b.config.Dir, "the.policy.yaml"), fmt.Appendf(nil, twinPolicy, name),
+	if err := os.WriteFile(filepath.Join(b.config.Dir, "the.policy.yaml"), fmt.Appendf(nil, twinPolicy, name, rows),
 		0o600); err != nil {
 		b.t.Fatal(err)
 	}
