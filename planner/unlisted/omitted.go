@@ -32,8 +32,8 @@ func (c *Cut) Omitted(rows int, null func(row, column int) bool) Omission {
 		return Omission{fmt.Sprintf("what is computed here from groups of %s is computed without those of fewer than "+
 			"%d rows of the sample", t, t.AtLeast), more}
 	case c.outer() && c.lacksValues(rows, null):
-		more = "Behind LEFT JOIN there have to be enough rows of either table. How many have no partner is what those " +
-			"who have one leave: (SELECT count(*) FROM p) - (SELECT count(DISTINCT p_id) FROM v)."
+		more = "Behind LEFT JOIN there have to be enough rows of either table. How many have no partner is what " +
+			"those who have one leave: (SELECT count(*) FROM p) - (SELECT count(DISTINCT p_id) FROM v)."
 		fallthrough
 	case c.lacksValues(rows, null):
 		return Omission{fmt.Sprintf("values of %s that fewer than %d rows of the sample have are NULL", t, t.AtLeast),
