@@ -31,6 +31,10 @@ func (c *Cut) Omitted(rows int, null func(row, column int) bool) Omission {
 	case c.nested && len(keys) > 0:
 		return Omission{fmt.Sprintf("what is computed here from groups of %s is computed without those of fewer than "+
 			"%d rows of the sample", t, t.AtLeast), more}
+	case c.outer() && c.lacksValues(rows, null):
+		more = "Behind LEFT JOIN there have to be enough rows of either table. How many have no partner is what " +
+			"those who have one leave: (SELECT count(*) FROM p) - (SELECT count(DISTINCT p_id) FROM v)."
+		fallthrough
 	case c.lacksValues(rows, null):
 		return Omission{fmt.Sprintf("values of %s that fewer than %d rows of the sample have are NULL", t, t.AtLeast),
 			more}
@@ -56,6 +60,11 @@ func (c *Cut) ofValues(key parser.Key, none bool) Omission {
 		return Omission{}
 	}
 	return out
+}
+
+// outer reports whether a LEFT JOIN stands below the cut.
+func (c *Cut) outer() bool {
+	return slices.ContainsFunc(c.cut.Sources, func(s parser.Source) bool { return s.Left })
 }
 
 // first is the table that the statement names first.

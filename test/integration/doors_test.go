@@ -178,7 +178,7 @@ var doorways = []string{
 	`CREATE TEMP TABLE "fugu masked oids" (oid oid); CREATE TEMP TABLE "fugu database oids" (oid oid); ` +
 		"CREATE TEMP TABLE x (m int DEFAULT 0, n bigint); INSERT INTO x VALUES (DEFAULT, pg_relation_size('adult')); " +
 		"VALUES (pg_relation_size('adult')); UPDATE x SET m = relpages FROM pg_class WHERE relname = 'adult' " +
-		"RETURNING *, pg_database_size('doors')",
+		"RETURNING x.*, pg_database_size('doors')",
 	`SELECT (WITH "fugu masked oids" AS (SELECT 0::oid AS oid) SELECT pg_relation_size('adult'))`,
 	`WITH "fugu database oids" AS (SELECT 0::oid AS oid) SELECT pg_database_size('doors')`,
 	`CREATE TEMP TABLE x (m int, n bigint); WITH "fugu masked oids" AS (SELECT 0::oid AS oid) INSERT INTO x ` +

@@ -204,3 +204,28 @@ func TestViewsOverProtectedTables(t *testing.T) {
 		}
 	}
 }
+
+// A domain is read as the type below it; a type of one's own is named as what cannot be read.
+func TestJoinsReadDomains(t *testing.T) {
+	patient.Test(t)
+	truth := lab(t)
+	f := serve(t, options{})
+	c := f.connect(t)
+	rows(t, truth, "CREATE DOMAIN lab.word AS text CHECK (VALUE <> '')")
+	rows(t, truth, "CREATE DOMAIN lab.sex AS lab.word")
+	rows(t, truth, "CREATE TYPE lab.pair AS (a int, b int)")
+	rows(t, truth, "CREATE TABLE lab.sexes (sex lab.sex PRIMARY KEY, short lab.word, pair lab.pair)")
+	rows(t, truth, "INSERT INTO lab.sexes VALUES ('Male', 'm'), ('Female', 'f')")
+	grouped := noiseOf(t, c, "SELECT sex, count(*) FROM adult GROUP BY 1")
+	const joined = "SELECT s.sex, count(*) FROM adult a JOIN lab.sexes s ON s.sex = a.sex GROUP BY 1"
+	if sd := noiseOf(t, c, joined); sd > 2*grouped {
+		t.Errorf("by a domain: sd %g, by the column %g", sd, grouped)
+	}
+	for _, sql := range []string{"SELECT count(*) FROM adult a JOIN lab.sexes s ON s.pair = a.sex",
+		"SELECT count(*) FROM adult a JOIN (SELECT pair AS sex FROM lab.sexes) s USING (sex)"} {
+		_, err := c.Exec(t.Context(), sql)
+		if code(err) != "PV001" || !strings.Contains(err.Error(), "its type is lab.pair") {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}

@@ -34,10 +34,11 @@ CREATE INDEX ON stays (patient);
 INSERT INTO stays SELECT badge, id, date '2024-01-01' + badge % 700 FROM patients;
 CREATE TABLE orders (id serial PRIMARY KEY, number text NOT NULL UNIQUE, fast bool NOT NULL);
 INSERT INTO orders (number, fast) SELECT 'O' || i, i % 4 = 0 FROM generate_series(1, 3456) i;
-CREATE TABLE calls (patient uuid NOT NULL REFERENCES patients, day date NOT NULL) PARTITION BY RANGE (day);
+CREATE TABLE calls (patient uuid NOT NULL REFERENCES patients, day date NOT NULL, fee money DEFAULT 12.34)
+  PARTITION BY RANGE (day);
 CREATE TABLE calls_2024 PARTITION OF calls FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');
 CREATE TABLE calls_later PARTITION OF calls DEFAULT;
-INSERT INTO calls SELECT patient, day FROM stays;
+INSERT INTO calls (patient, day) SELECT patient, day FROM stays;
 CREATE TABLE noisy (id serial, sex text, rich bool NOT NULL, PRIMARY KEY (id, sex)) PARTITION BY LIST (sex);
 CREATE TABLE noisy_f PARTITION OF noisy FOR VALUES IN ('f'); CREATE TABLE noisy_m PARTITION OF noisy DEFAULT;
 INSERT INTO noisy (sex, rich) SELECT (ARRAY['f', 'm'])[1 + i % 2], i % 5 = 0 FROM generate_series(1, 2345) i;
