@@ -56,13 +56,12 @@ func (agg *Aggregate) counts(filtered bool) (numeric bool) {
 	}
 
 	condition, number, ok := Indicator(agg.Args[0])
-	if !ok || filtered || number.Text != "1" && number.Text != "1.0" {
+	if !ok || filtered || number.Text != "1" {
 		return false
 	}
-	numeric = number.Text == "1.0"
 	if c, is := agg.Args[0].(Case); is && c.Else != nil {
 		otherwise, _ := c.Else.(Const)
-		numeric = numeric || strings.Contains(otherwise.Text, ".")
+		numeric = strings.Contains(otherwise.Text, ".")
 	}
 	agg.Func, agg.Args = "count", []Expr{Case{Whens: []When{{condition, Const{Kind: Number, Text: "1"}}}}}
 	agg.Source = "count(*) FILTER (WHERE " + SQL(condition, "", nil) + ")"
