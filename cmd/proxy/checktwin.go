@@ -170,7 +170,7 @@ func (h *house) checkKeeper(ctx context.Context, f *findings, tables []string, p
 	err = f.lacks(ctx, keeper, "keeper", keeperSuspicions, tables, roles, parser.TwinSchema)
 	for _, p := range policies {
 		if err == nil {
-			err = checkConditions(ctx, keeper, p)
+			err = checkConditions(ctx, keeper, p, roles)
 		}
 		if err == nil {
 			err = f.checkChannels(ctx, keeper, p)
@@ -216,14 +216,14 @@ func (f *findings) checkChannels(ctx context.Context, keeper *pgx.Conn, p *polic
 }
 
 // checkConditions refuses secrets by whose conditions twins cannot be built.
-func checkConditions(ctx context.Context, keeper *pgx.Conn, p *policy.Policy) error {
+func checkConditions(ctx context.Context, keeper *pgx.Conn, p *policy.Policy, guests []string) error {
 	for _, t := range p.Tables {
 		if t.Answers != policy.FromTwin {
 			continue
 		}
 
 		// A table that the keeper may not read was warned of: nothing can be said about conditions on it.
-		err := build.CheckConditions(ctx, keeper, p, t.Qualified())
+		err := build.CheckConditions(ctx, keeper, p, t.Qualified(), guests)
 		var refused *pgconn.PgError
 		if errors.As(err, &refused) && refused.Code == string(sqlstate.InsufficientPrivilege) {
 			continue

@@ -3,7 +3,6 @@ package build
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // looks is the view that a condition is written into to see what it calls; it is never there for anybody else.
-const looks = schema + `."fugu looks"`
+const looks = `"fugu looks"`
 
 // guestCode is a function that a view calls, by itself or by an operator, and that a guest may replace.
 const guestCode = `SELECT f.oid::regprocedure::text FROM pg_rewrite w
@@ -21,35 +20,27 @@ const guestCode = `SELECT f.oid::regprocedure::text FROM pg_rewrite w
 		unnest($2::text[]) g
 	WHERE w.ev_class = $1::text::regclass AND pg_has_role(g, f.proowner, 'MEMBER') ORDER BY 1 LIMIT 1`
 
-// checkCode refuses conditions of secrets that call a function which a guest may replace: a build would run what it has
-// become, with the keeper's rights on every row. What a table calls by itself, for its checks and indexes, is a finding
-// of upstream.CheckGuest. guests are those that can reach the database.
-func (f *family) checkCode(ctx context.Context, db pgx.Tx, p *policy.Policy, guests []string) error {
-	if len(guests) == 0 {
-		return nil
-	}
-	for _, s := range p.Secrets {
-		if s.Table != f.root.Qualified() || s.Proportion == "" {
-			continue
-		}
-		theirs, err := f.root.guestsCode(ctx, db, s.Proportion, guests)
-		switch {
-		case err != nil:
-			return fmt.Errorf("secret %s: looking what its condition calls: %w", s.Name, err)
-		case theirs != "":
-			return fmt.Errorf("secret %s: its condition calls %s, which belongs to a role that guests can be: they "+
-				"could have a build run anything; give it another owner", s.Name, theirs)
-		}
-	}
-	return nil
-}
-
-// guestsCode is a function that a condition calls and that a guest may replace; empty: there is none. PostgreSQL writes
-// down what a view depends on, whatever the condition looks like, and runs nothing for it.
-func (s *source) guestsCode(ctx context.Context, db pgx.Tx, condition string, guests []string) (
+// guestsCode is a function that a condition calls and that a guest may replace; empty: there is none. To run the
+// condition, or only to plan it, would run what the function has become, with the keeper's rights on every row. What a
+// table calls by itself, for its checks and indexes, is a finding of upstream.CheckGuest.
+//
+// PostgreSQL writes down what a view depends on, whatever the condition looks like, and runs nothing for it.
+func guestsCode(ctx context.Context, db querier, table policy.QualifiedName, condition string, guests []string) (
 	name string, err error) {
+	if len(guests) == 0 {
+		return "", nil
+	}
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		view := `CREATE VIEW ` + looks + ` AS SELECT (` + condition + `) AS holds FROM ` + s.qualified() + ` AS t`
+		// Before the first build no schema is the keeper's own but that of its session.
+		var within string
+		err := tx.QueryRow(ctx, "SELECT CASE WHEN to_regnamespace($1) IS NULL THEN 'pg_temp' ELSE $1 END", schema).
+			Scan(&within)
+		if err != nil {
+			return err
+		}
+
+		looks := within + "." + looks
+		view := `CREATE VIEW ` + looks + ` AS SELECT (` + condition + `) AS holds FROM ` + quoted(table) + ` AS t`
 		if _, err := tx.Exec(ctx, view); err != nil {
 			return err
 		}

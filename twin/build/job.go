@@ -57,7 +57,7 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 
 	// What is to be refused is so before anything is drawn or paid for, and before a condition is looked at by running
 	// or planning it.
-	if err := j.family.checkCode(ctx, tx, p, k.beside()); err != nil {
+	if err := CheckConditions(ctx, tx, p, root.Qualified(), k.beside()); err != nil {
 		return nil, err
 	}
 	if err := j.family.checkReferences(ctx, tx, k.beside()); err != nil {
@@ -279,9 +279,6 @@ func describeFamily(ctx context.Context, tx pgx.Tx, p *policy.Policy, root polic
 // spec is what the law depends on. That a predicate is NULL for some row of the table is taken to be public: it is so
 // for both values of every pair.
 func (f *family) spec(ctx context.Context, tx pgx.Tx, p *policy.Policy) (twin.Spec, error) {
-	if err := CheckConditions(ctx, tx, p, f.root.Qualified()); err != nil {
-		return twin.Spec{}, err
-	}
 	null := map[string]bool{}
 	for _, s := range p.Secrets {
 		if s.Table != f.root.Qualified() || s.Proportion == "" {

@@ -96,6 +96,7 @@ func sayNoise(ctx context.Context, db pgx.Tx, t Twin) error {
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
 // exists reports whether there is a table of a quoted name.

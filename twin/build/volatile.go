@@ -9,13 +9,25 @@ import (
 	"fugu/policy"
 )
 
-// CheckConditions refuses secrets of a table whose condition can be one thing at one look at a row and another at the
-// next. A build looks at each row several times, and the law of a twin is about rows that are of one class.
-func CheckConditions(ctx context.Context, db querier, p *policy.Policy, table policy.QualifiedName) error {
+// CheckConditions refuses secrets of a table whose condition calls a function that a guest may replace, who could have
+// a build run anything, or can be one thing at one look at a row and another at the next: a build looks at each row
+// several times, and the law of a twin is about rows that are of one class. guests are those that can reach the
+// database. No condition is run or planned before it is known whose code it calls.
+func CheckConditions(ctx context.Context, db querier, p *policy.Policy, table policy.QualifiedName,
+	guests []string) error {
 	for _, s := range p.Secrets {
 		if s.Table != table || s.Proportion == "" {
 			continue
 		}
+		theirs, err := guestsCode(ctx, db, table, s.Proportion, guests)
+		switch {
+		case err != nil:
+			return fmt.Errorf("secret %s: looking what its condition calls: %w", s.Name, err)
+		case theirs != "":
+			return fmt.Errorf("secret %s: its condition calls %s, which belongs to a role that guests can be: they "+
+				"could have a build run anything; give it another owner", s.Name, theirs)
+		}
+
 		volatile, err := isVolatile(ctx, db, table, s.Proportion)
 		if err != nil {
 			return fmt.Errorf("secret %s: %w", s.Name, err)

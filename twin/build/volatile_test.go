@@ -34,7 +34,7 @@ func TestVolatileConditions(t *testing.T) {
 		"(SELECT bool_or(public.unlike(age, nr)) FROM public.line)":                      true,
 	} {
 		p := policies.Load(t, strings.Replace(shopPolicy, "proportion: rich", "proportion: \""+condition+"\"", 1))
-		err := build.CheckConditions(t.Context(), w.keeper.Conn, p, p.Tables[0].Qualified())
+		err := build.CheckConditions(t.Context(), w.keeper.Conn, p, p.Tables[0].Qualified(), nil)
 		if volatile && (err == nil || !strings.Contains(err.Error(), "volatile")) || !volatile && err != nil {
 			t.Errorf("%s: %v", condition, err)
 		}
