@@ -50,6 +50,7 @@ func (agg *Aggregate) counts(filtered bool) (numeric bool) {
 	if agg.Func != "sum" || agg.Distinct || len(agg.Args) != 1 {
 		return false
 	}
+
 	if k, ok := agg.Args[0].(Const); ok && k.Kind == Number && k.Text == "1" {
 		agg.Func, agg.Args, agg.Source = "count", nil, "count(*)"
 		return false
@@ -59,6 +60,8 @@ func (agg *Aggregate) counts(filtered bool) (numeric bool) {
 	if !ok || filtered || number.Text != "1" {
 		return false
 	}
+
+	// A sum of integers is a bigint, as a count is.
 	if c, is := agg.Args[0].(Case); is && c.Else != nil {
 		otherwise, _ := c.Else.(Const)
 		numeric = strings.Contains(otherwise.Text, ".")

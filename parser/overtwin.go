@@ -19,6 +19,7 @@ func (a *analysis) overTwins() (err error) {
 		return nil
 	}
 
+	// A WITH query of the client's hides what has its name.
 	var queries []string
 	tree.Inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
 		if q, ok := m.(*pg.CommonTableExpr); ok {
@@ -27,6 +28,7 @@ func (a *analysis) overTwins() (err error) {
 		return true
 	})
 
+	// The first name is refused, where the client wrote it.
 	tree.Inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
 		rv, ok := m.(*pg.RangeVar)
 		if !ok || err != nil || rv.Schemaname == "" && slices.Contains(queries, rv.Relname) {
@@ -37,6 +39,7 @@ func (a *analysis) overTwins() (err error) {
 		if known {
 			of, over = a.twinBelow(twins, t)
 		}
+
 		switch {
 		case !over:
 		case t.Part:
@@ -59,6 +62,8 @@ func (a *analysis) twinBelow(twins Twinner, view Table) (of Table, ok bool) {
 	if err != nil || view.View == "" {
 		return Table{}, false
 	}
+
+	// PostgreSQL's views stand in no circle, so this ends.
 	for _, s := range parsed.Stmts {
 		tree.Inspect(s.Stmt, func(m proto.Message) bool {
 			rv, named := m.(*pg.RangeVar)

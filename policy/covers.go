@@ -9,12 +9,16 @@ func (s Secret) Covers(other Secret) bool {
 	if s.About != other.About {
 		return false
 	}
+
+	// A pair across two spans of s is hidden by neither, so one of them has to have all pairs of the other's.
 	for _, span := range other.Spans {
 		wider := func(own Span) bool { return s.spanCovers(own, span, other.Listed) }
 		if !slices.ContainsFunc(s.Spans, wider) {
 			return false
 		}
 	}
+
+	// Pairs of vectors have no order.
 	for _, pair := range other.Vectors {
 		same := func(own [2][]Share) bool {
 			return slices.Equal(own[0], pair[0]) && slices.Equal(own[1], pair[1]) ||

@@ -87,6 +87,8 @@ func blurred(t *dataset.Protected) (rows [][]planner.Value) {
 		if secret.Table != t.Config.Qualified() {
 			continue
 		}
+
+		// Of a range, within says how far values of a pair are apart.
 		null := planner.Value{Null: true}
 		values := [][3]planner.Value{}
 		for _, s := range secret.Spans {
@@ -98,6 +100,7 @@ func blurred(t *dataset.Protected) (rows [][]planner.Value) {
 		if len(values) == 0 { // each pair is a vector of proportions
 			values = append(values, [3]planner.Value{null, null, null})
 		}
+
 		for _, s := range values {
 			rows = append(rows, append([]planner.Value{text(t.Policy.Dataset), text(t.Table.String()),
 				text(secret.Name), text(cmp.Or(secret.Proportion, secret.Categories))}, s[:]...))

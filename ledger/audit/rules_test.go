@@ -113,9 +113,7 @@ func TestBeginningsComeInTurn(t *testing.T) {
 		{"two resets for one period", "a reset is out of turn", func(r *record) {
 			r.entries = append(r.entries, reset(1), reset(1))
 		}},
-		{"a reset without its period", "not in the audit chain", func(r *record) {
-			r.entries = append(r.entries, reset(1))
-		}},
+		{"a lone reset", "not in the audit chain", func(r *record) { r.entries = append(r.entries, reset(1)) }},
 		{"a period that the tables have alone", "not in the audit chain", func(r *record) {
 			r.began = append(r.began, newPeriod(1, "renewal"))
 		}},

@@ -146,35 +146,10 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 		return "", fmt.Errorf("the server shows no columns of pg_catalog.%s", name)
 	}
 
-	// Which columns, and by what.
 	var list []string
 	whole := wholeTwins(roots)
 	for _, c := range columns {
-		column := "s." + lex.QuoteIdent(c.Name)
-		public := "NULL"
-		hidden := !slices.Contains(r.keep, c.Name)
-		if r.mask != nil {
-			hidden = slices.Contains(r.mask, c.Name)
-		}
-		if name == "pg_class" {
-			public, hidden = classMasks[c.Name]
-		}
-		everywhere := condition == "" || r.scans && slices.Contains(scanCounters, c.Name) && !hook.ScansCounted
-		switch public += "::" + c.Type; {
-		case name == "pg_class" && whole != "" && asWhole[c.Name] != "":
-			column = "CASE WHEN s.oid = ANY (" + whole + ") THEN " + asWhole[c.Name] + " ELSE " + column + " END AS " +
-				lex.QuoteIdent(c.Name)
-		case !hidden:
-		case everywhere:
-			column = public + " AS " + lex.QuoteIdent(c.Name)
-		case c.Name == "reltuples" && name == "pg_class" && len(roots) > 0:
-			column = "CASE WHEN " + condition + " THEN " + publicRows(roots) + "ELSE " + public + " END ELSE " +
-				column + " END AS reltuples"
-		default:
-			column = "CASE WHEN " + condition + " THEN " + public + " ELSE " + column + " END AS " +
-				lex.QuoteIdent(c.Name)
-		}
-		list = append(list, column)
+		list = append(list, r.column(name, c, condition, whole, roots))
 	}
 
 	if name == "pg_class" && len(roots) > 0 {
@@ -189,6 +164,37 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 		}
 	}
 	return "SELECT " + strings.Join(list, ", ") + from, nil
+}
+
+// column writes what is shown of a column. condition holds for rows whose values are masked, empty: for all; whole are
+// the partitioned tables whose twin is one table.
+func (r shadowRelation) column(name string, c Column, condition, whole string, roots []Root) string {
+	column := "s." + lex.QuoteIdent(c.Name)
+	public := "NULL"
+	hidden := !slices.Contains(r.keep, c.Name)
+	if r.mask != nil {
+		hidden = slices.Contains(r.mask, c.Name)
+	}
+	if name == "pg_class" {
+		public, hidden = classMasks[c.Name]
+	}
+
+	// How often a relation was read is shown of none, see scanCounters.
+	everywhere := condition == "" || r.scans && slices.Contains(scanCounters, c.Name) && !hook.ScansCounted
+	switch public += "::" + c.Type; {
+	case name == "pg_class" && whole != "" && asWhole[c.Name] != "":
+		column = "CASE WHEN s.oid = ANY (" + whole + ") THEN " + asWhole[c.Name] + " ELSE " + column + " END AS " +
+			lex.QuoteIdent(c.Name)
+	case !hidden:
+	case everywhere:
+		column = public + " AS " + lex.QuoteIdent(c.Name)
+	case c.Name == "reltuples" && name == "pg_class" && len(roots) > 0:
+		column = "CASE WHEN " + condition + " THEN " + publicRows(roots) + "ELSE " + public + " END ELSE " +
+			column + " END AS reltuples"
+	default:
+		column = "CASE WHEN " + condition + " THEN " + public + " ELSE " + column + " END AS " + lex.QuoteIdent(c.Name)
+	}
+	return column
 }
 
 // asWhole is what pg_class shows of a partitioned table, and of its indexes, whose twin is one table: who dumps its

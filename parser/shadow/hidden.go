@@ -192,6 +192,8 @@ func (p *pass) hide(hidden *Hidden, part *pg.Node, class bool) {
 	for _, n := range items {
 		rv := n.GetRangeVar()
 		substitute(n, hidden.relations[rv.Relname])
+
+		// A subselect has no system columns by itself.
 		schema := hidingSchema(rv.Relname)
 		if schema == "pg_catalog" {
 			sel := n.GetRangeSubselect().Subquery.GetSelectStmt()

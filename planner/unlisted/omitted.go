@@ -18,12 +18,14 @@ type Omission struct{ What, Hint string }
 // That values are NULL, or that there is no group at all, shows in the answer itself, and that groups are aggregated
 // further stands in the text. How many groups were left out, or whether any was, would tell of single rows.
 func (c *Cut) Omitted(rows int, null func(row, column int) bool) Omission {
+	// Where values themselves are keys, what is left out is values.
 	t := c.first()
 	more := "Group by what more rows have in common. Nothing says which groups were left out, or how many."
 	keys := c.cut.Keys
 	if i := slices.IndexFunc(keys, func(k parser.Key) bool { return k.Mode }); i >= 0 {
 		return c.ofValues(keys[i], rows == 0)
 	}
+
 	switch {
 	case len(keys) > 0 && rows == 0:
 		return Omission{fmt.Sprintf("no group of %s is shown: groups of fewer than %d rows of the sample are left out",

@@ -3,8 +3,6 @@ package integration
 import (
 	"context"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -278,81 +276,6 @@ func TestTwinIsNotATemporaryTable(t *testing.T) {
 		string(results[2].Rows[0][0]) != strconv.FormatInt(census.rows, 10) {
 		t.Errorf("%s: %v, %v", sql, results, err)
 	}
-}
-
-// psql shows the table under its own name with the twin's columns, and a dump of it can be restored.
-func TestTwinTools(t *testing.T) {
-	patient.Test(t)
-	_, through, _ := serveCensus(t)
-	tool := func(name string, args ...string) string {
-		t.Helper()
-		out, err := exec.CommandContext(t.Context(), census.cluster.Tool(name), args...).CombinedOutput()
-		if err != nil {
-			t.Errorf("%s: %v\n%s", name, err, out)
-		}
-		return string(out)
-	}
-	d := tool("psql", "-X", "-A", "-c", `\d adult`, through)
-	if !contains(d, `Table "public.adult"`) || !contains(d, "native_country|") || contains(d, "fnlwgt") {
-		t.Errorf("\\d shows\n%s", d)
-	}
-	if d := tool("psql", "-X", "-A", "-c", "SELECT column_name FROM information_schema.columns WHERE table_schema = "+
-		"'public' AND table_name = 'adult'", through); !contains(d, "age") || contains(d, "fnlwgt") {
-		t.Errorf("information_schema.columns shows\n%s", d)
-	}
-
-	// Where twins are is nobody's concern who lists what there is; they can be had by their own names all the same.
-	for _, list := range []string{`\dn`, `\dt *.*`, `\dT *.*`, "SELECT schema_name FROM information_schema.schemata",
-		"SELECT table_schema, table_name FROM information_schema.tables",
-		"SELECT nspname, relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace",
-		"SELECT coalesce(nspname, 'fugu_twin') FROM pg_class LEFT JOIN pg_namespace n ON n.oid = relnamespace",
-		"TABLE pg_catalog.pg_namespace"} {
-		if d := tool("psql", "-X", "-A", "-c", list, through); contains(d, "fugu_twin") || !contains(d, "public") &&
-			list != `\dT *.*` {
-			t.Errorf("%s shows\n%s", list, d)
-		}
-	}
-	const owner = "SELECT relname FROM adult JOIN pg_class c ON c.oid = adult.tableoid LIMIT 1"
-	if d := tool("psql", "-X", "-At", "-c", owner, through); !strings.HasSuffix(d, "\nadult\n") {
-		t.Errorf("a row of a twin is of %q", d)
-	}
-	if d := tool("pg_dump", "-s", "-x", "-O", through); !contains(d, "CREATE TABLE public.adult") ||
-		contains(d, "fugu_twin") {
-		t.Errorf("a dump of all shows\n%s", d)
-	}
-	for _, size := range []string{"pg_relation_size('public.adult')", "pg_total_relation_size('adult'::regclass)",
-		"pg_table_size('adult')", "pg_indexes_size('public.adult')",
-		"(SELECT pg_relation_size(c.oid, 'main') FROM pg_class c WHERE oid = 'public.adult'::regclass)"} {
-		got := tool("psql", "-X", "-At", "-c", "SELECT "+size, through)
-		own := strings.NewReplacer("public.adult", "fugu_twin.adult", "'adult'", "'fugu_twin.adult'").Replace(size)
-		if want := tool("psql", "-X", "-At", "-c", "SELECT "+own, census.cluster.DSN("postgres",
-			"census")); got != want || got == "" {
-			t.Errorf("%s is %q, and of the twin %q", size, got, want)
-		}
-	}
-
-	// What is restored is the twin, to the last row.
-	file := filepath.Join(t.TempDir(), "dump")
-	tool("pg_dump", "-Fc", "-x", "-O", "-t", "public.adult", "-f", file, through)
-	if err := census.cluster.CreateDatabase(t.Context(), "restored", ""); err != nil {
-		t.Fatal(err)
-	}
-	tool("pg_restore", "-x", "-O", "-d", census.cluster.DSN("postgres", "restored"), file)
-	got := contentOf(t, census.cluster.DSN("postgres", "restored"), "public.adult")
-	want := contentOf(t, census.cluster.DSN("postgres", "census"), "fugu_twin.adult")
-	if got != want {
-		t.Errorf("the dump holds %s, the twin %s", got, want)
-	}
-}
-
-// contentOf returns the number of a table's rows with a digest of them.
-func contentOf(t *testing.T, dsn, table string) (content string) {
-	t.Helper()
-	sql := fmt.Sprintf("SELECT count(*) || md5(string_agg(a::text, ',' ORDER BY a::text)) FROM %s a", table)
-	if err := connect(t, dsn).QueryRow(t.Context(), sql).Scan(&content); err != nil {
-		t.Fatal(err)
-	}
-	return content
 }
 
 // A statement may read a twin beside a table with noise: above the cut as an ordinary table, and not below it, as long

@@ -368,6 +368,8 @@ func (b books) tables(ctx context.Context) (names []policy.QualifiedName, err er
 		return nil, errors.New("twins of too many tables were drawn to see that none is of these rows: keep another " +
 			"ledger for this policy")
 	}
+
+	// Beside its order a table has an entry for each table with whose rows its own were drawn.
 	seen := map[string]bool{}
 	for _, k := range kept {
 		for _, name := range slices.Sorted(maps.Keys(k.Losses)) {

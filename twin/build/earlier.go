@@ -124,6 +124,8 @@ func (e earlier) check(ctx context.Context) error {
 	if e.independent || hook.TwinForgetful {
 		return nil
 	}
+
+	// The place of a row in the order is that of the row it goes with.
 	root := e.family.root
 	for _, s := range e.family.sources {
 		with, _, err := e.books.drawnWith(ctx, s.Qualified())
@@ -133,6 +135,7 @@ func (e earlier) check(ctx context.Context) error {
 		if with == "" || with == root.qualified() {
 			continue
 		}
+
 		how := "with rows of " + with
 		if with == s.qualified() {
 			how = "by themselves"
@@ -141,6 +144,8 @@ func (e earlier) check(ctx context.Context) error {
 			"two together show how many there are; keep the link of then, or, if the rows were drawn independently "+
 			"of those of before, say so with -new -independent -reason", s.qualified(), how, root.qualified())
 	}
+
+	// A table with draws of its own has its order by its name.
 	if len(e.told) > 0 {
 		return nil
 	}

@@ -19,6 +19,8 @@ func CheckConditions(ctx context.Context, db querier, p *policy.Policy, table po
 		if s.Table != table || s.Proportion == "" {
 			continue
 		}
+
+		// First of all, since the second question has PostgreSQL plan the condition.
 		theirs, err := guestsCode(ctx, db, table, s.Proportion, guests)
 		switch {
 		case err != nil:
