@@ -25,24 +25,36 @@ const viewsOver = `WITH RECURSIVE views AS (
 
 // loadViews finds the views that read protected tables: a cut can read them as if their query stood there.
 func (s *Snapshot) loadViews(ctx context.Context, reader *upstream.Reader) error {
-	var names []string
-	for _, t := range s.Tables {
-		names = append(names, Quoted(t.Config.Qualified()))
-	}
-	rows, err := reader.Query(ctx, viewsOver, [][]byte{textArray(names)}, nil)
+	rows, err := reader.Query(ctx, viewsOver, [][]byte{textArray(s.quoted())}, nil)
 	if err != nil {
 		return fmt.Errorf("reading the views over protected tables: %w", err)
 	}
 	for _, r := range rows {
 		v := parser.Table{Schema: r[0].Text, Name: r[1].Text, View: r[2].Text}
-		if n := len(s.views); n == 0 || s.views[n-1].String() != v.String() {
-			s.views = append(s.views, v)
-			s.watch(v.Name)
-		}
-		last := &s.views[len(s.views)-1]
-		last.Columns = append(last.Columns, r[3].Text)
+		s.views = withColumn(s.views, v, r[3].Text)
+	}
+	for _, v := range s.views {
+		s.watch(v.Name)
 	}
 	return nil
+}
+
+// quoted are the names of the protected tables, as SQL.
+func (s *Snapshot) quoted() (names []string) {
+	for _, t := range s.Tables {
+		names = append(names, Quoted(t.Config.Qualified()))
+	}
+	return names
+}
+
+// withColumn adds a column to the last of the tables, if that is t, or t with it. The rows of one stand together.
+func withColumn(tables []parser.Table, t parser.Table, column string) []parser.Table {
+	if n := len(tables); n == 0 || tables[n-1].String() != t.String() {
+		tables = append(tables, t)
+	}
+	last := &tables[len(tables)-1]
+	last.Columns = append(last.Columns, column)
+	return tables
 }
 
 // partitionsOf are the partitions of the tables $1, at any depth: the number of the table, the name, the condition of
@@ -61,10 +73,7 @@ const partitionsOf = `WITH RECURSIVE parts AS (
 // loadPartitions finds the partitions of protected tables. The guest has no right on them either, and a statement that
 // names one means the rows of the whole table that belong there: a view, to the reader of statements.
 func (s *Snapshot) loadPartitions(ctx context.Context, reader *upstream.Reader) error {
-	var names []string
-	for _, t := range s.Tables {
-		names = append(names, Quoted(t.Config.Qualified()))
-	}
+	names := s.quoted()
 	rows, err := reader.Query(ctx, partitionsOf, [][]byte{textArray(names)}, nil)
 	if err != nil {
 		return fmt.Errorf("reading the partitions of protected tables: %w", err)
@@ -78,11 +87,7 @@ func (s *Snapshot) loadPartitions(ctx context.Context, reader *upstream.Reader) 
 		}
 		p := parser.Table{Schema: r[1].Text, Name: r[2].Text, Part: true,
 			View: " FROM " + names[whole] + " WHERE " + r[3].Text}
-		if n := len(parts); n == 0 || parts[n-1].String() != p.String() {
-			parts = append(parts, p)
-		}
-		last := &parts[len(parts)-1]
-		last.Columns = append(last.Columns, r[4].Text)
+		parts = withColumn(parts, p, r[4].Text)
 	}
 
 	// One that a policy names itself is what the policy says.

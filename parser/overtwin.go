@@ -58,8 +58,11 @@ func (a *analysis) overTwins() (err error) {
 
 // twinBelow finds a table with a twin that a view reads, itself or by another view.
 func (a *analysis) twinBelow(twins Twinner, view Table) (of Table, ok bool) {
+	if view.View == "" { // a table, as most names are: nothing is parsed for it
+		return Table{}, false
+	}
 	parsed, err := pg.Parse(view.View)
-	if err != nil || view.View == "" {
+	if err != nil {
 		return Table{}, false
 	}
 
@@ -73,7 +76,7 @@ func (a *analysis) twinBelow(twins Twinner, view Table) (of Table, ok bool) {
 			if of, ok = twins.Twin(rv.Schemaname, rv.Relname); ok {
 				return false
 			}
-			if t, known := a.catalog.Table(rv.Schemaname, rv.Relname); known && t.View != "" && t.Name != view.Name {
+			if t, known := a.catalog.Table(rv.Schemaname, rv.Relname); known && t.Name != view.Name {
 				of, ok = a.twinBelow(twins, t)
 			}
 			return !ok

@@ -72,10 +72,7 @@ func Policy(tables []*dataset.Protected) (rows [][]planner.Value) {
 			rows = append(rows, blurred(t)...)
 		}
 		for i, secret := range t.Table.Secrets {
-			for _, s := range spans(t.Psi[i]) {
-				rows = append(rows, append([]planner.Value{text(t.Policy.Dataset), text(t.Table.String()),
-					text(secret.Name), text(secret.Text)}, s[:]...))
-			}
+			rows = append(rows, secretRows(t, secret.Name, secret.Text, spans(t.Psi[i]))...)
 		}
 	}
 	return rows
@@ -101,10 +98,16 @@ func blurred(t *dataset.Protected) (rows [][]planner.Value) {
 			values = append(values, [3]planner.Value{null, null, null})
 		}
 
-		for _, s := range values {
-			rows = append(rows, append([]planner.Value{text(t.Policy.Dataset), text(t.Table.String()),
-				text(secret.Name), text(cmp.Or(secret.Proportion, secret.Categories))}, s[:]...))
-		}
+		rows = append(rows, secretRows(t, secret.Name, cmp.Or(secret.Proportion, secret.Categories), values)...)
+	}
+	return rows
+}
+
+// secretRows are the rows of fugu.policy of one secret: what it is about, and its values.
+func secretRows(t *dataset.Protected, name, about string, values [][3]planner.Value) (rows [][]planner.Value) {
+	for _, v := range values {
+		rows = append(rows, append([]planner.Value{text(t.Policy.Dataset), text(t.Table.String()), text(name),
+			text(about)}, v[:]...))
 	}
 	return rows
 }

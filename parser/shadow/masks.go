@@ -25,18 +25,18 @@ func (m Masks) Apply(s Statement) (changed bool, err error) {
 	p := &pass{Statement: s}
 
 	// By the first look alone ordinary texts reach the guest as they are: there is nothing to shadow in them.
-	shadowing := &shadowing{}
+	var suspect *shadowing
 	if m.Shadows.Suspects(s.Text) && !hook.Unmasked {
-		if shadowing, err = p.suspect(m.Shadows); err != nil {
+		if suspect, err = p.suspect(m.Shadows); err != nil {
 			return false, err
 		}
 	}
 
 	// Columns are hidden before any shadow stands in the statement: what is masked is found out from the catalog as it
 	// is. A pg_class that the statement could see too much of is masked instead, and its mask is without twins, too.
-	p.hide(m.Hidden, s.Root, !shadowing.exposed)
-	if shadowing.shadows != nil {
-		if err := shadowing.cast(); err != nil {
+	p.hide(m.Hidden, s.Root, suspect == nil || !suspect.exposed)
+	if suspect != nil {
+		if err := suspect.cast(); err != nil {
 			return false, err
 		}
 	}

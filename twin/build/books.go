@@ -175,7 +175,7 @@ const (
 // and their classes are to those that earlier draws were made of; it is asked if there is one.
 func (b books) draw(ctx context.Context, p *policy.Policy, table policy.QualifiedName, next Draw, published *Twin,
 	last *Draw, compare func() (likeness, error), o Options) (_ Draw, charged bool, err error) {
-	found := likeness(sameRows)
+	found := sameRows
 	if last != nil {
 		if found, err = compare(); err != nil {
 			return Draw{}, false, err

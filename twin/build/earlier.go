@@ -161,11 +161,13 @@ func (e earlier) checkRenamed(ctx context.Context) error {
 	}
 	root := e.family.root
 	for _, name := range names {
+		if name == root.Qualified() {
+			continue
+		}
 		last, err := e.books.latest(ctx, name)
-		if err != nil || last == nil || name == root.Qualified() {
-			if err != nil {
-				return err
-			}
+		if err != nil {
+			return err
+		} else if last == nil {
 			continue
 		}
 

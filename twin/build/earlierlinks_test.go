@@ -4,11 +4,9 @@ package build_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"testing"
 
-	"fugu/internal/hook"
 	"fugu/test/patient"
 	"fugu/test/policies"
 	"fugu/twin/build"
@@ -64,18 +62,8 @@ func TestRowsOfAnotherFamily(t *testing.T) {
 				t.Errorf("refusals were charged: %d", n)
 			}
 
-			// With the defence off, capture and recapture, of 750 visits. By the seed, so that no chance is left.
-			planted(t, &hook.TwinForgetful)
-			w.build(build.Options{})
-			n := captured(first, w.column(ill))
-			t.Logf("with the defence off: %.0f visits of 750", n)
-			if math.Abs(n-750) > 150 {
-				t.Errorf("the attack fails with the defence off: %.0f visits of 750", n)
-			}
-			hook.TwinForgetful = false
-			if r := w.build(build.Options{Again: true}); !r.Made || r.Charged {
-				t.Errorf("%+v", r)
-			}
+			// Of 750 visits. By the seed, so that no chance is left.
+			w.recapture(first, ill, 750, 150)
 		})
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // planted has a fault for the rest of a test.
-func planted(t *testing.T, fault *bool) {
+func planted(t testing.TB, fault *bool) {
 	*fault = true
 	t.Cleanup(func() { *fault = false })
 }
