@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -54,6 +55,15 @@ func (h *house) checkTwins(ctx context.Context, f *findings, p *policy.Policy) e
 				"rows of the sample are left out", t.Qualified(), t.Twin.AtLeast), "no value is one row's by itself; "+
 				"the secret is hidden either way", "nothing; write twin: {rows: shown} if analysts may see rows, or "+
 				"at_least for another number")
+		}
+
+		// A column that came later is in no twin of before, and clients see the table without it.
+		room := h.room(p.Database)
+		if late := room.snapshot.Find(t.Schema, t.Name).Lacking; len(late) > 0 {
+			f.add(finding.Warning, at, fmt.Sprintf("twin of %s: it was built before the table had %s", t.Qualified(),
+				strings.Join(late, ", ")), "clients see the table without what its twin does not have",
+				"run fugu twin build -again, which is free, if the table has a primary key: other rows are known by "+
+					"all of their columns, and then by others; or leave the columns out, by twin: {drop: [COLUMN]}")
 		}
 
 		// Columns that are shown through a channel have a law of their own, which rests on the reference.

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"fugu/dataset"
 	"fugu/ledger"
@@ -29,6 +28,7 @@ type room struct {
 	guests   map[string]*pgconn.Config // by user, of those who have one of their own
 	reader   *upstream.Reader          // nil without policies
 	snapshot *pipeline.Snapshot
+	state    string // of the catalog, from before anything of it was looked at
 }
 
 // arrange makes the rooms: the guest's database, those that policies name, and those that the configuration lists.
@@ -78,27 +78,10 @@ func (h *house) room(database string) *room {
 	return nil
 }
 
-// furnish loads what the policies say of each room's database. Readers are kept for as long as the house is open, since
-// statements may be under way in a room that a reload leaves out.
+// furnish loads what the policies say of each room's database.
 func (h *house) furnish(ctx context.Context) error {
-	for i, r := range h.rooms {
-		if h.readers[r.database] == nil {
-			own := func(c *pgxpool.Config) {
-				c.ConnConfig.DialFunc = overheard(h.guest.DialFunc)
-				if i > 0 { // of the guest's own database the reader's may be a replica by another name
-					c.ConnConfig.Database = r.database
-				}
-			}
-			dsn := string(h.config.Upstream.Reader)
-			reader, err := upstream.OpenReader(dsn, h.config.Limits.StatementTimeout, own)
-			if err != nil {
-				return err
-			}
-			h.readers[r.database] = reader
-		}
-
+	for _, r := range h.rooms {
 		// A room is complete only with all that its policies need, or the house does not open.
-		r.reader = h.readers[r.database]
 		snapshot, err := pipeline.Load(ctx, r.policies, r.reader, h.beside(r)...)
 		if err != nil {
 			return h.of(r, err)

@@ -105,6 +105,7 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	if h := s.house; h.config.Reload == "watch" {
 		watching.Go(func() { watchPolicies(active, h.config.Policy, h.seen, func() { s.reload(active) }) })
 	}
+	watching.Go(func() { s.watchCatalog(active) })
 	watching.Go(func() {
 		forEach(active, signals, func(got os.Signal) {
 			if got != syscall.SIGUSR2 {
@@ -214,10 +215,7 @@ func (h *house) again(ctx context.Context) error {
 	if err := h.arrange(); err != nil {
 		return err
 	}
-	if err := h.grants(ctx); err != nil {
-		return err
-	}
-	return h.furnish(ctx)
+	return h.protect(ctx)
 }
 
 // warn logs what may be a hole, and what is worth knowing.
@@ -257,7 +255,10 @@ func (s *served) reload(ctx context.Context) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
 	before := s.office.policies.Load()
-	err := s.replace(ctx)
+	policies, err := policy.Load(s.house.config.Policy)
+	if err == nil {
+		err = s.replace(ctx, policies)
+	}
 	s.office.health.Loaded(policiesLoaded, err)
 	if err != nil {
 		s.log.Error("the policy was not reloaded, the old one stands", "error", describe(err))
@@ -267,12 +268,8 @@ func (s *served) reload(ctx context.Context) {
 }
 
 // replace puts everything together beside what is in force, and has it take that's place at the end.
-func (s *served) replace(ctx context.Context) error {
+func (s *served) replace(ctx context.Context, policies []*policy.Policy) error {
 	h := s.house
-	policies, err := policy.Load(h.config.Policy)
-	if err != nil {
-		return err
-	}
 	if (len(policies) == 0) != (len(h.policies) == 0) {
 		return errors.New("there is no policy, or was none: from the one to the other takes a new start")
 	}
