@@ -13,10 +13,10 @@ import (
 )
 
 // standing is a line for each relation that a snapshot depends on: the table, reference or twin (t, r or w: $3) named
-// $1.$2, the partitions and children of tables and references, and views over tables whose owners can read them. A twin
-// has no oid in it, as it has another one whenever it is made again, and is the same to a snapshot. A view over what its
-// owner cannot read shows nothing, and whoever may make relations can make such views: nobody is to have policies loaded
-// again and again by that.
+// $1.$2, the partitions and children of tables and references, and views over tables whose owners can read them. A
+// twin has no oid in it, as it has another one whenever it is made again, and is the same to a snapshot. A view over
+// what its owner cannot read shows nothing, and whoever may make relations can make such views: nobody is to have
+// policies loaded again and again by that.
 const standing = `WITH RECURSIVE
  named AS (SELECT c.oid, w.kind FROM unnest($1::text[], $2::text[], $3::text[]) AS w(s, n, kind)
    JOIN pg_namespace ns ON ns.nspname = w.s JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = w.n),

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -102,9 +101,8 @@ func TestTablesChangeWhileServed(t *testing.T) {
 
 	// A policy that was edited meanwhile is in force when it is reloaded, and not before.
 	edited := strings.Replace(salesPolicy, "[alice]", "[bob]", 1)
-	if err := os.WriteFile(filepath.Join(filepath.Dir(s.path), "p.policy.yaml"), []byte(edited), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := filepath.Join(filepath.Dir(s.path), "p.policy.yaml")
+	writeFile(t, file, edited)
 	s.answers("SELECT (count(*) IS NULL)::text FROM sale_03", "ERROR: relation \"sale_03\" does not exist")
 	s.owner("CREATE TABLE sale_03 PARTITION OF sale FOR VALUES FROM ('2026-03-01') TO ('2026-04-01'); " +
 		"ALTER TABLE sale ADD gift boolean")
@@ -115,9 +113,7 @@ func TestTablesChangeWhileServed(t *testing.T) {
 	// The column shows when the twin has it, and until then it is none.
 	s.answers(columns, "id day express amount")
 	s.answers("SELECT count(gift)::text FROM sale", "ERROR: column \"gift\" does not exist (SQLSTATE 42703)")
-	if err := os.WriteFile(filepath.Join(filepath.Dir(s.path), "p.policy.yaml"), []byte(salesPolicy), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, file, salesPolicy)
 	expect(t, exitOK, "twin of public.sale: it was built before the table had gift", "check", "-c", s.path)
 	expect(t, exitOK, "nothing was charged", "twin", "build", "-again", "-c", s.path)
 	s.logs(2, again)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"fugu/dataset"
 	"fugu/ledger"
@@ -76,6 +77,46 @@ func (h *house) room(database string) *room {
 		return h.rooms[i]
 	}
 	return nil
+}
+
+// reach opens a reader for each room, and takes down what the catalog says before anything of it is looked at: what
+// changes while it is looked at is looked at again. Where it cannot be asked, the next who ask say so. Readers are kept
+// for as long as the house is open, since statements may be under way in a room that a reload leaves out.
+func (h *house) reach(ctx context.Context) error {
+	for i, r := range h.rooms {
+		if h.readers[r.database] == nil {
+			own := func(c *pgxpool.Config) {
+				c.ConnConfig.DialFunc = overheard(h.guest.DialFunc)
+				if i > 0 { // of the guest's own database the reader's may be a replica by another name
+					c.ConnConfig.Database = r.database
+				}
+			}
+			dsn := string(h.config.Upstream.Reader)
+			reader, err := upstream.OpenReader(dsn, h.config.Limits.StatementTimeout, own)
+			if err != nil {
+				return err
+			}
+			h.readers[r.database] = reader
+		}
+		r.reader = h.readers[r.database]
+		r.state, _ = dataset.State(ctx, r.policies, r.reader)
+	}
+	return nil
+}
+
+// catalog is what the catalogs of all rooms said of the policies' tables when these were loaded, and what they say now.
+func (h *house) catalog(ctx context.Context) (before, now string, err error) {
+	for _, r := range h.rooms {
+		if len(r.policies) == 0 || h.twinsApart() {
+			continue
+		}
+		state, err := dataset.State(ctx, r.policies, r.reader)
+		if err != nil {
+			return "", "", err
+		}
+		before, now = before+r.state+"\n", now+state+"\n"
+	}
+	return before, now, nil
 }
 
 // furnish loads what the policies say of each room's database.

@@ -105,7 +105,7 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	if h := s.house; h.config.Reload == "watch" {
 		watching.Go(func() { watchPolicies(active, h.config.Policy, h.seen, func() { s.reload(active) }) })
 	}
-	watching.Go(func() { s.watchCatalog(active) })
+	watching.Go(func() { s.catalog().run(active) })
 	watching.Go(func() {
 		forEach(active, signals, func(got os.Signal) {
 			if got != syscall.SIGUSR2 {
@@ -303,6 +303,18 @@ func (s *served) replace(ctx context.Context, policies []*policy.Policy) error {
 	s.office.policies.Store(&policies)
 	s.office.stands.Store(&next)
 	return nil
+}
+
+// catalog watches what the tables of the policies in force are.
+func (s *served) catalog() *catalogWatch {
+	return &catalogWatch{log: s.log,
+		states: func(ctx context.Context) (string, string, error) { return s.office.stands.Load().catalog(ctx) },
+		renew: func(ctx context.Context) error {
+			s.reloading.Lock()
+			defer s.reloading.Unlock()
+			return s.replace(ctx, s.office.stands.Load().policies)
+		},
+		loaded: func(err error) { s.office.health.Loaded(tablesLoaded, err) }}
 }
 
 // served are the engines of the databases that clients can reach, each there for as long as its database is, with all
