@@ -267,8 +267,9 @@ func CheckReader(
 	    LEFT JOIN pg_namespace ns ON ns.nspname = (parse_ident(w.t))[1] LEFT JOIN pg_class c ON c.relnamespace = ns.oid
 	      AND c.relname = (parse_ident(w.t))[2])
 	SELECT format('the reader cannot read %s', t),
-	  CASE WHEN oid IS NULL THEN 'create it, or mend its name in the policy' ELSE format('GRANT USAGE ON SCHEMA %1$s TO %2$I; GRANT SELECT ON %3$s TO %2$I;', schema::regnamespace,
-	      session_user, t) END FROM wanted
+	  CASE WHEN oid IS NULL THEN 'create it, or mend its name in the policy' ELSE
+	    format('GRANT USAGE ON SCHEMA %1$s TO %2$I; GRANT SELECT ON %3$s TO %2$I;', schema::regnamespace, session_user,
+	      t) END FROM wanted
 	  WHERE oid IS NULL OR NOT has_schema_privilege(schema, 'USAGE') OR NOT has_table_privilege(oid, 'SELECT')
 	UNION ALL SELECT format('the reader can change %s', t),
 	  format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON %s FROM PUBLIC, %I; and the reader should own nothing and be '
