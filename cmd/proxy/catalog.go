@@ -29,26 +29,17 @@ type catalogWatch struct {
 
 // run watches until ctx ends.
 func (w *catalogWatch) run(ctx context.Context) {
-	tick := time.NewTicker(catalogEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-
-		// A database that cannot be asked says so to those who ask it.
+	every(ctx, catalogEvery, func() {
 		known, now, err := w.states(ctx)
 		switch {
-		case err != nil:
+		case err != nil: // a database that cannot be asked says so to those who ask it
 		case now == known:
 			w.settled()
 		case now != w.tried || time.Since(w.at) > catalogAgain:
 			w.tried, w.at = now, time.Now()
 			w.take(ctx)
 		}
-	}
+	})
 }
 
 // settled says that what was wrong is not any more.

@@ -20,15 +20,7 @@ func TestSecretsThatComeLate(t *testing.T) {
 	answered := func(policy string) {
 		t.Helper()
 		writeFile(t, file, policy)
-		proxy, err := startChild(t, path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		alice, err := proxy.to(t, "harbour")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ask(t, alice, "SELECT count(*)::text FROM ship WHERE big")
+		ask(t, through(t, path, "harbour"), "SELECT count(*)::text FROM ship WHERE big")
 	}
 	const words = "charged for 0 of 1 answers"
 
