@@ -17,6 +17,10 @@ type Choice struct {
 	Scattered float64 // the same without the places of thresholds
 	Apart     Told    // two rows of the root that are equal in it cannot be told apart
 
+	// Combined: a row of the root counts only if there is a combination of rows that belong to it with values that are
+	// chosen, each of which says no more than this; none: Apart is all that is known.
+	Combined Told
+
 	Sorted Sorted // the same choice in another code
 
 	// Column is the same with the columns in the places of keys that are these in other words, and Relabelled are those
@@ -154,7 +158,7 @@ func (b *Bound) choice(
 	if free := slices.IndexFunc(d.roots, foreseen); free >= 0 {
 		d.roots = slices.Delete(d.roots, free, free+1)
 	}
-	out := Choice{Apart: b.apartBy(d.apart), Sorted: d.sorted(set, keys)}
+	out := Choice{Apart: b.apartBy(d.apart), Combined: b.combinedBy(d.apart), Sorted: d.sorted(set, keys)}
 	for _, r := range d.roots {
 		out.Nats, out.Scattered = out.Nats+r.bits*math.Ln2, out.Scattered+r.scattered*math.Ln2
 	}

@@ -80,10 +80,12 @@ func TestRowsAloneByWhatBelongsToThem(t *testing.T) {
 	for _, c := range []struct {
 		name, sql string
 		apart     func(p person) string
+		combined  func(p person) []string // of combinations of rows
 		values    func(p person) []string // of what is sorted; nil: nothing is
 	}{
 		{"kinds", "SELECT count(*) FROM visit WHERE upper(kind) = 'IN'",
-			func(p person) string { return list(p.of(kind)) }, nil},
+			func(p person) string { return list(p.of(kind)) },
+			func(p person) []string { return p.of(kind) }, nil},
 		{"kinds and stars", `SELECT upper(v.kind), count(*) FROM note n JOIN visit v ON v.id = n.visit_id
 			JOIN adult a ON a.id = v.adult_id WHERE n.stars * n.stars > 1 GROUP BY 1`,
 			func(p person) string {
@@ -91,10 +93,20 @@ func TestRowsAloneByWhatBelongsToThem(t *testing.T) {
 					return v.kind + list(strings.Fields(strings.Trim(fmt.Sprint(v.stars), "[]")))
 				}))
 			},
+			func(p person) []string {
+				var out []string
+				for _, v := range p.visits {
+					for _, stars := range v.stars {
+						out = append(out, fmt.Sprint(v.kind, stars))
+					}
+				}
+				return out
+			},
 			func(p person) []string { return p.of(kind) }},
 		{"a dimension of linked rows", `SELECT count(*) FROM visit v JOIN country c ON c.name = v.cost::text
 			WHERE c.continent = 'Asia'`,
 			func(p person) string { return list(p.of(cost)) },
+			func(p person) []string { return p.of(cost) },
 			func(p person) []string { return p.of(cost) }},
 	} {
 		b := w.bind(t, c.sql)
@@ -117,6 +129,7 @@ func TestRowsAloneByWhatBelongsToThem(t *testing.T) {
 		if !check("all", choice.Apart, func(p person) []string { return []string{c.apart(p)} }) {
 			t.Errorf("%s: nobody of a class is alone, and little is tested", c.name)
 		}
+		check("combinations", choice.Combined, c.combined)
 		if c.values == nil {
 			continue
 		}
@@ -128,6 +141,20 @@ func TestRowsAloneByWhatBelongsToThem(t *testing.T) {
 		n, err := b.Distinct(t.Context(), w.reader, choice.Sorted.Of[0].Values)
 		if want := distinct(all, c.values); err != nil || n != want {
 			t.Errorf("%s: %g values, %v; want %g", c.name, n, err, want)
+		}
+	}
+}
+
+// Of rows that an outer join may not find, and of the root's own columns, there are no combinations to tell apart.
+func TestCombinationsThatTellNothing(t *testing.T) {
+	w := newWorld(t)
+	for _, sql := range []string{
+		"SELECT count(*) FROM adult a LEFT JOIN visit v ON v.adult_id = a.id AND v.kind = 'in' WHERE v.id IS NULL",
+		"SELECT count(*) FROM adult a JOIN visit v ON v.adult_id = a.id WHERE a.age > 30",
+	} {
+		chosen, err := w.bind(t, sql).Chosen(t.Context(), w.reader, 80)
+		if err != nil || !chosen.Choices[0].Combined.None() || chosen.Choices[0].Apart.None() {
+			t.Errorf("%s: %+v, %v", sql, chosen, err)
 		}
 	}
 }
