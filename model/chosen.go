@@ -83,7 +83,13 @@ func (m *Moments) choose(ctx context.Context, ref planner.Querier, secret int, c
 // itself, and whoever is alone with its list of combinations counts.
 func (m *Moments) alone(ctx context.Context, ref planner.Querier, secret int, choice planner.Choice) (unseen,
 	errors []float64, err error) {
-	if choice.Combined.None() {
+	negative, err := m.cut.Negative(ctx, ref, choice)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	// Where signs differ, what sums to 0 need not be 0 in each combination.
+	if choice.Combined.None() || negative {
 		lists, err := m.cut.Alone(ctx, ref, secret, choice.Apart)
 		return lists, lists, err
 	}

@@ -17,9 +17,10 @@ type Choice struct {
 	Scattered float64 // the same without the places of thresholds
 	Apart     Told    // two rows of the root that are equal in it cannot be told apart
 
-	// Combined: a row of the root counts only if there is a combination of rows that belong to it with values that are
-	// chosen, each of which says no more than this; none: Apart is all that is known.
+	// Combined tells combinations of rows that belong to a row of the root apart, where the root's row counts only if
+	// one of these does by itself; none: Apart is all that is known. It holds where no value of Weights is below 0.
 	Combined Told
+	Weights  []parser.Column
 
 	Sorted Sorted // the same choice in another code
 
@@ -51,6 +52,10 @@ type Choice struct {
 // aggregates that are written as its own is. Text elsewhere in the statement changes nothing in it.
 func (b *Bound) Chosen(ctx context.Context, q Querier, reference float64) (Chosen, error) {
 	relabelled, err := b.relabelled(ctx, q)
+	if err != nil {
+		return Chosen{}, err
+	}
+	even, err := b.even(ctx, q)
 	if err != nil {
 		return Chosen{}, err
 	}
@@ -87,14 +92,14 @@ func (b *Bound) Chosen(ctx context.Context, q Querier, reference float64) (Chose
 					choiceOf[a] = len(out.Choices)
 				}
 			}
-			choice := b.choice(reference, set, asWritten, i, among)
+			choice := b.choice(reference, set, asWritten, i, among, even)
 			for _, k := range set {
 				if c, ok := relabelled[k]; ok {
 					choice.Relabelled = append(choice.Relabelled, c)
 				}
 			}
 			if choice.Relabelled != nil {
-				as := b.choice(reference, set, asColumn, i, among)
+				as := b.choice(reference, set, asColumn, i, among, even)
 				choice.Column = &as
 			}
 			out.Choices = append(out.Choices, choice)
@@ -125,9 +130,10 @@ func (c Chosen) By(aggregate int) (out []int) {
 	return out
 }
 
-// choice describes the aggregates of a grouping set, of these keys, that are among some.
+// choice describes the aggregates of a grouping set, of these keys, that are among some. even is what even found.
 func (b *Bound) choice(
 	reference float64, keys []int, key func(k int) parser.Expr, set int, among func(aggregate int) bool,
+	even map[parser.Column]string,
 ) Choice {
 	d := b.description(reference)
 	for _, k := range keys {
@@ -152,13 +158,15 @@ func (b *Bound) choice(
 			d.condition(s.On)
 		}
 	}
+	d.even = even // all that is known is what WHERE asks
 	for _, e := range b.sources.where {
 		d.condition(e)
 	}
 	if free := slices.IndexFunc(d.roots, foreseen); free >= 0 {
 		d.roots = slices.Delete(d.roots, free, free+1)
 	}
-	out := Choice{Apart: b.apartBy(d.apart), Combined: b.combinedBy(d.apart), Sorted: d.sorted(set, keys)}
+	out := Choice{Apart: b.apartBy(d.apart), Sorted: d.sorted(set, keys)}
+	out.Combined, out.Weights = b.weighed(d.apart, among)
 	for _, r := range d.roots {
 		out.Nats, out.Scattered = out.Nats+r.bits*math.Ln2, out.Scattered+r.scattered*math.Ln2
 	}
@@ -185,6 +193,7 @@ type description struct {
 	roots           []written
 	texts           []string // the same, as they read
 	apart           []tells
+	even            map[parser.Column]string // of columns, what tells apart all that is asked of them
 }
 
 // written is an expression that stands by itself, and what it took to write it.
@@ -278,7 +287,12 @@ func (d *description) notice(c parser.Column) bool {
 
 func (d *description) tell(c parser.Column) {
 	if d.notice(c) && !d.told {
-		d.apart = append(d.apart, tells{c.Rel, parser.SQL(parser.Column{Name: c.Name, Rel: c.Rel}, "t", nil)})
+		c = parser.Column{Name: c.Name, Rel: c.Rel}
+		sql, ok := d.even[c]
+		if !ok {
+			sql = parser.SQL(c, "t", nil)
+		}
+		d.apart = append(d.apart, tells{c.Rel, sql})
 	}
 }
 

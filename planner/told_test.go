@@ -145,16 +145,57 @@ func TestRowsAloneByWhatBelongsToThem(t *testing.T) {
 	}
 }
 
-// Of rows that an outer join may not find, and of the root's own columns, there are no combinations to tell apart.
+// Combinations of rows are told apart by themselves where a sum over them is 0 only if each of them is: not where the
+// text, an ordinary table or the values themselves give them either sign, nor where an outer join finds none.
 func TestCombinationsThatTellNothing(t *testing.T) {
 	w := newWorld(t)
-	for _, sql := range []string{
-		"SELECT count(*) FROM adult a LEFT JOIN visit v ON v.adult_id = a.id AND v.kind = 'in' WHERE v.id IS NULL",
-		"SELECT count(*) FROM adult a JOIN visit v ON v.adult_id = a.id WHERE a.age > 30",
+	people(t)
+	const visits = " FROM adult a JOIN visit v ON v.adult_id = a.id WHERE kind = 'in'"
+	for sql, want := range map[string]string{
+		"SELECT count(*)" + visits:                                                        "by themselves",
+		"SELECT count(cost - 30)" + visits:                                                "by themselves",
+		"SELECT avg((cost > 30)::int)" + visits:                                           "by themselves",
+		"SELECT sum(CASE WHEN cost > 30 THEN 2 ELSE 1 END)" + visits:                      "by themselves",
+		"SELECT sum(cost * coalesce(cost, 0))" + visits:                                   "where cost is not below 0",
+		"SELECT avg(cost) FILTER (WHERE cost > 3)" + visits:                               "where cost is not below 0",
+		"SELECT sum(CASE WHEN cost > 30 THEN 1 ELSE -1 END)" + visits:                     "not",
+		"SELECT sum(cost - 30)" + visits:                                                  "not",
+		"SELECT sum(-cost)" + visits:                                                      "not",
+		"SELECT sum(round(cost))" + visits:                                                "not",
+		"SELECT count(*) FROM adult a JOIN visit v ON v.adult_id = a.id WHERE a.age > 30": "not",
+		"SELECT count(*) FROM adult a LEFT JOIN visit v ON v.adult_id = a.id AND kind = 'in' WHERE v.id IS NULL": "not",
 	} {
 		chosen, err := w.bind(t, sql).Chosen(t.Context(), w.reader, 80)
-		if err != nil || !chosen.Choices[0].Combined.None() || chosen.Choices[0].Apart.None() {
-			t.Errorf("%s: %+v, %v", sql, chosen, err)
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		got := "by themselves"
+		if c := chosen.Choices[0]; c.Combined.None() {
+			got = "not"
+		} else if len(c.Weights) == 1 {
+			got = "where " + c.Weights[0].Name + " is not below 0"
+		}
+		if got != want {
+			t.Errorf("%s: combinations are told apart %s, want %s", sql, got, want)
+		}
+	}
+
+	// Whether values are below 0 the reference shows, as it was when the policy was loaded.
+	for _, below := range []bool{false, true} {
+		w = newWorld(t)
+		people(t)
+		if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", fmt.Sprintf(
+			"UPDATE visit_reference SET cost = -1 WHERE %t AND id = 5", below)); err != nil {
+			t.Fatal(err)
+		}
+		b := w.bind(t, "SELECT sum(cost)"+visits)
+		chosen, err := b.Chosen(t.Context(), w.reader, 80)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := b.Negative(t.Context(), w.reader, chosen.Choices[0]); err != nil || got != below {
+			t.Errorf("a cost is below 0: %t, %v; want %t", got, err, below)
 		}
 	}
 }
