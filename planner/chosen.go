@@ -335,6 +335,10 @@ func (d *description) linked(e parser.Binary) bool {
 
 // node writes an expression and all below it.
 func (d *description) node(e parser.Expr) {
+	if of, ok := d.b.class(e); ok && !d.told {
+		d.apart, d.told = append(d.apart, of...), true
+		defer func() { d.told = false }()
+	}
 	if c, values, threshold, ok := comparison(e); ok {
 		// Rows that are NULL there, and those that are not, are all that a null test tells apart; there are only so
 		// many of these, as there are of columns.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/parser"
 	"fugu/planner"
 	"fugu/test/pgcluster"
 )
@@ -152,17 +153,17 @@ func TestCombinationsThatTellNothing(t *testing.T) {
 	people(t)
 	const visits = " FROM adult a JOIN visit v ON v.adult_id = a.id WHERE kind = 'in'"
 	for sql, want := range map[string]string{
-		"SELECT count(*)" + visits:                                                        "by themselves",
-		"SELECT count(cost - 30)" + visits:                                                "by themselves",
-		"SELECT avg((cost > 30)::int)" + visits:                                           "by themselves",
-		"SELECT sum(CASE WHEN cost > 30 THEN 2 ELSE 1 END)" + visits:                      "by themselves",
-		"SELECT sum(cost * coalesce(cost, 0))" + visits:                                   "where cost is not below 0",
-		"SELECT avg(cost) FILTER (WHERE cost > 3)" + visits:                               "where cost is not below 0",
-		"SELECT sum(CASE WHEN cost > 30 THEN 1 ELSE -1 END)" + visits:                     "not",
-		"SELECT sum(cost - 30)" + visits:                                                  "not",
-		"SELECT sum(-cost)" + visits:                                                      "not",
-		"SELECT sum(round(cost))" + visits:                                                "not",
-		"SELECT count(*) FROM adult a JOIN visit v ON v.adult_id = a.id WHERE a.age > 30": "not",
+		"SELECT count(*)" + visits:                                                                               "by themselves",
+		"SELECT count(cost - 30)" + visits:                                                                       "by themselves",
+		"SELECT avg((cost > 30)::int)" + visits:                                                                  "by themselves",
+		"SELECT sum(CASE WHEN cost > 30 THEN 2 ELSE 1 END)" + visits:                                             "by themselves",
+		"SELECT sum(cost * coalesce(cost, 0))" + visits:                                                          "where cost is not below 0",
+		"SELECT avg(cost) FILTER (WHERE cost > 3)" + visits:                                                      "where cost is not below 0",
+		"SELECT sum(CASE WHEN cost > 30 THEN 1 ELSE -1 END)" + visits:                                            "not",
+		"SELECT sum(cost - 30)" + visits:                                                                         "not",
+		"SELECT sum(-cost)" + visits:                                                                             "not",
+		"SELECT sum(round(cost))" + visits:                                                                       "not",
+		"SELECT count(*) FROM adult a JOIN visit v ON v.adult_id = a.id WHERE a.age > 30":                        "not",
 		"SELECT count(*) FROM adult a LEFT JOIN visit v ON v.adult_id = a.id AND kind = 'in' WHERE v.id IS NULL": "not",
 	} {
 		chosen, err := w.bind(t, sql).Chosen(t.Context(), w.reader, 80)
@@ -196,6 +197,35 @@ func TestCombinationsThatTellNothing(t *testing.T) {
 		}
 		if got, err := b.Negative(t.Context(), w.reader, chosen.Choices[0]); err != nil || got != below {
 			t.Errorf("a cost is below 0: %t, %v; want %t", got, err, below)
+		}
+	}
+}
+
+// The condition of a secret tells no more of a row than its class, and whether its column is NULL: not which of the
+// other values it has.
+func TestSecretsTellTheirClasses(t *testing.T) {
+	w := newWorld(t)
+	secret := &w.tables["adult"].Secrets[0]
+	secret.Text = parser.SQL(secret.Predicate, "", nil) // as a policy is loaded
+	if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", `TRUNCATE adult_reference; INSERT INTO adult_reference
+		(id, income) SELECT i, (ARRAY['>50K', '<=50K', 'none', NULL])[1 + i % 4] FROM generate_series(0, 39) i`); err != nil {
+		t.Fatal(err)
+	}
+	for sql, want := range map[string]float64{
+		"SELECT count(*) FROM adult WHERE income = '>50K'":                               3,
+		"SELECT avg((income = '>50K')::int) FROM adult":                                  3,
+		"SELECT count(*) FROM visit v JOIN adult a ON a.id = adult_id AND income='>50K'": 3,
+		"SELECT count(*) FROM adult WHERE income = '<=50K'":                              4,
+		"SELECT count(*) FROM adult WHERE income > '>50K'":                               4,
+		"SELECT count(*) FROM adult WHERE income = '>50K' OR income = 'none'":            4,
+	} {
+		b := w.bind(t, sql)
+		chosen, err := b.Chosen(t.Context(), w.reader, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := b.Distinct(t.Context(), w.reader, chosen.Choices[0].Apart); err != nil || n != want {
+			t.Errorf("%s tells %g sets of values apart, %v; want %g", sql, n, err, want)
 		}
 	}
 }
