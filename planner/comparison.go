@@ -54,8 +54,8 @@ func comparison(e parser.Expr) (c parser.Column, values []parser.Expr, threshold
 }
 
 // class tells rows apart by a comparison that is a secret's own condition: by whether it holds, which is the same for
-// all rows of a class, and whether the column is NULL. It is told from the form in which the secret's classes are, which
-// of times may be another than that in a client's session.
+// all rows of a class, and whether the column is NULL. It is told from the form in which the secret's classes are. Of
+// times that may be another than in a client's session, and they are left out.
 func (b *Bound) class(e parser.Expr) ([]tells, bool) {
 	c, _, _, ok := comparison(e)
 	if !ok || c.Rel != b.sources.root {
