@@ -77,8 +77,8 @@ func TestSolveRefuses(t *testing.T) {
 	}
 }
 
-// A multiple of a covariance is added in every part of it: in blocks, between blocks and along vectors, also where it has
-// variances alone in its blocks.
+// A multiple of a covariance is added in every part of it: in blocks, between blocks and along vectors, also where it
+// has variances alone in its blocks.
 func TestPlusIsTheSum(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 4))
 	sizes, m := []int{3, 1, 2}, 6
