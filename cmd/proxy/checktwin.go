@@ -125,11 +125,7 @@ UNION ALL SELECT 'the keeper cannot make the schema of twins', format('GRANT CRE
  WHERE to_regnamespace($3) IS NULL AND NOT has_database_privilege(current_database(), 'CREATE')
 UNION ALL SELECT format('the guest %I can act as the keeper', r),
    format('REVOKE %I FROM %I, or give twins a keeper of their own', current_user, r)
- FROM unnest($2::text[]) AS r JOIN pg_roles o ON o.rolname = r WHERE pg_has_role(r, current_user, 'MEMBER')
-UNION ALL SELECT format('the guest %I can make relations in the schema of twins', r),
-   format('REVOKE CREATE ON SCHEMA %I FROM PUBLIC, %I;', $3, r)
- FROM unnest($2::text[]) AS r JOIN pg_roles o ON o.rolname = r
- WHERE to_regnamespace($3) IS NOT NULL AND has_schema_privilege(r, $3, 'CREATE')`
+ FROM unnest($2::text[]) AS r JOIN pg_roles o ON o.rolname = r WHERE pg_has_role(r, current_user, 'MEMBER')`
 
 // lacking is what a statement finds about the role that asks it: what is wrong, and what mends it.
 type lacking struct{ What, Fix string }
