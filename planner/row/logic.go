@@ -216,8 +216,8 @@ func coalesce(t *term) *term {
 	return &term{op: "COALESCE", args: out, typ: t.typ, pos: t.pos}
 }
 
-// onlyChoice is what a function that chooses among its arguments comes to, where none or one of them is left; nil: there
-// are more.
+// onlyChoice is what a function that chooses among its arguments comes to, where none or one of them is left; nil:
+// there are more.
 func onlyChoice(t *term, left []*term) *term {
 	switch {
 	case len(left) == 0:
