@@ -359,7 +359,8 @@ func TestGivenHidesOneRowMore(t *testing.T) {
 	psi := model.Psi{Name: "share", Spans: []sensitivity.Span{{From: at - half, To: at + half, Within: 2 * half}}}
 	_, m := measure(t, reader, table, "SELECT sum(y) FROM people")
 	for _, value := range []float64{0, 400} {
-		g, err := m.Given(t.Context(), reader, publicOf(t, reader, table, []float64{value}, "SELECT sum(x) FROM people"))
+		known := publicOf(t, reader, table, []float64{value}, "SELECT sum(x) FROM people")
+		g, err := m.Given(t.Context(), reader, known)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -370,7 +371,8 @@ func TestGivenHidesOneRowMore(t *testing.T) {
 		hidden := shifts[0].Box()[0]
 
 		moves := func(all []person) float64 {
-			u, z := func(p person) []float64 { return []float64{p.y} }, func(p person) []float64 { return []float64{p.x} }
+			u := func(p person) []float64 { return []float64{p.y} }
+			z := func(p person) []float64 { return []float64{p.x} }
 			high, _ := conditional(all, rows, at+half, u, z, []float64{value})
 			low, _ := conditional(all, rows, at-half, u, z, []float64{value})
 			return high[0] - low[0]
