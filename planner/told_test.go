@@ -152,7 +152,7 @@ func TestCombinationsThatTellNothing(t *testing.T) {
 	w := newWorld(t)
 	people(t)
 	const visits = " FROM adult a JOIN visit v ON v.adult_id = a.id WHERE kind = 'in'"
-	const outer = "SELECT count(*) FROM adult a LEFT JOIN visit v ON v.adult_id = a.id AND kind = 'in' WHERE v.id IS NULL"
+	const outer = "SELECT count(*) FROM adult a LEFT JOIN visit v ON adult_id = a.id AND kind = 'in' WHERE v.id IS NULL"
 	for sql, want := range map[string]string{
 		"SELECT count(*)" + visits:                                                    "by themselves",
 		"SELECT count(cost - 30)" + visits:                                            "by themselves",

@@ -135,6 +135,10 @@ func TestWhatIsEstimated(t *testing.T) {
 		{"SELECT sex, count(*) FROM people WHERE city <> 'Oslo' GROUP BY sex", byBoth, true},
 		{"SELECT sex, sum(age) FROM people GROUP BY sex", ages, true},
 		{bySex, byCity, false},
+		{"SELECT count(*) FROM people WHERE city <> 'Rome'",
+			"SELECT sex, count(*) FROM people WHERE city NOT IN ('Oslo', 'Rome') GROUP BY sex", false},
+		{"SELECT count(*) FROM people WHERE city NOT IN ('Oslo', 'Rome')",
+			"SELECT sex, count(*) FROM people WHERE city NOT IN ('Oslo', 'Rome') GROUP BY sex", true},
 		{byBoth, bySex, false},
 		{bySex, ages, false},
 		{"SELECT sex, count(*), sum(age) FROM people GROUP BY sex", byBoth, false},
@@ -263,7 +267,13 @@ func TestWhoseAnswersAreUsed(t *testing.T) {
 	q := a.quote(bySex, .1)
 	all := &book{}
 	a.give(all, s, rand.NewChaCha8([32]byte{4}))
-	_, most := a.estimate(all, a.ask(q)).Errors()
+	estimated := a.estimate(all, a.ask(q))
+	least, most := estimated.Errors()
+	for _, d := range estimated.Of {
+		if d.SD() < least || d.SD() > most || !(least > 0) {
+			t.Errorf("an error of %v, where all are from %v to %v", d.SD(), least, most)
+		}
+	}
 
 	within := func(x float64) privacy.Tolerance {
 		v, err := privacy.ParseTolerance(strconv.FormatFloat(x, 'g', -1, 64))
