@@ -107,7 +107,7 @@ func (b *Bound) even(ctx context.Context, q Querier) (map[parser.Column]string, 
 func (b *Bound) thresholds(c parser.Column) (out []parser.Expr, ok bool) {
 	all := b.conjuncts()
 	for _, on := range b.forms.on {
-		all = append(all, conjuncts(on)...)
+		all = append(all, parser.Conjuncts(on)...)
 	}
 	for _, e := range all {
 		if !slices.Contains(columns(e), c) {
