@@ -14,7 +14,7 @@ import (
 func (b *Bound) weights(e parser.Expr) (of []parser.Column, ok bool) {
 	switch e := e.(type) {
 	case parser.Column:
-		return []parser.Column{{Name: e.Name, Rel: e.Rel}}, b.sources.tables[e.Rel] != nil
+		return b.weightsOfColumn(e)
 	case parser.Const:
 		return nil, !strings.Contains(e.Text, "-")
 	case parser.Cast:
@@ -40,6 +40,26 @@ func (b *Bound) weights(e parser.Expr) (of []parser.Column, ok bool) {
 	case parser.Unary:
 		return nil, e.Postfix || e.Op == "NOT"
 	case parser.Logic, parser.In, parser.Between, parser.Like, parser.Any, parser.Semi:
+		return nil, true
+	}
+	return nil, false
+}
+
+// weightsOfColumn is weights of a column. Of types that are no numbers it would have to be known what a cast makes of a
+// value; of true and false it is known.
+func (b *Bound) weightsOfColumn(c parser.Column) (of []parser.Column, ok bool) {
+	t := b.sources.tables[c.Rel]
+	if t == nil {
+		return nil, false
+	}
+	typ, err := t.ColumnType(c.Name)
+	if err != nil {
+		return nil, false
+	}
+	switch name, _, _ := strings.Cut(typ, "("); name {
+	case "smallint", "integer", "bigint", "numeric", "real", "double precision":
+		return []parser.Column{{Name: c.Name, Rel: c.Rel}}, true
+	case "boolean":
 		return nil, true
 	}
 	return nil, false

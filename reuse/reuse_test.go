@@ -99,12 +99,12 @@ func (a asker) give(b *book, s released, random *rand.ChaCha8) {
 }
 
 // ask is what a quote is estimated for, within any error.
-func (a asker) ask(q *quote.Quote) Asked {
-	return Asked{Quote: q, Policy: a.Policy, Within: a.Policy.Privacy.Error, Database: a.Reader}
+func (a asker) ask(q *quote.Quote) Wanted {
+	return Wanted{Quote: q, Policy: a.Policy, Within: a.Policy.Privacy.Error, Database: a.Reader}
 }
 
 // estimate is Past.Estimate of a process that has read nothing; nil: nothing is estimated.
-func (a asker) estimate(b *book, of Asked) *Estimates {
+func (a asker) estimate(b *book, of Wanted) *Estimates {
 	a.Helper()
 	e, err := new(Past).Estimate(a.Context(), b, of)
 	if err != nil {
@@ -283,16 +283,16 @@ func TestWhoseAnswersAreUsed(t *testing.T) {
 		return v
 	}
 	for name, c := range map[string]struct {
-		edit func(*book, *Asked)
+		edit func(*book, *Wanted)
 		want bool
 	}{
-		"as it is":               {func(*book, *Asked) {}, true},
-		"nobody has paid for it": {func(b *book, _ *Asked) { b.unpaid = true }, false},
-		"of another epoch":       {func(_ *book, a *Asked) { a.Epoch = 1 }, false},
-		"a larger error":         {func(_ *book, a *Asked) { a.Within = within(most * 1.01) }, true},
-		"a smaller error":        {func(_ *book, a *Asked) { a.Within = within(most * .99) }, false},
-		"no error is asked for":  {func(_ *book, a *Asked) { a.Within = privacy.Tolerance{} }, false},
-		"by another policy": {func(_ *book, a *Asked) {
+		"as it is":               {func(*book, *Wanted) {}, true},
+		"nobody has paid for it": {func(b *book, _ *Wanted) { b.unpaid = true }, false},
+		"of another epoch":       {func(_ *book, a *Wanted) { a.Epoch = 1 }, false},
+		"a larger error":         {func(_ *book, a *Wanted) { a.Within = within(most * 1.01) }, true},
+		"a smaller error":        {func(_ *book, a *Wanted) { a.Within = within(most * .99) }, false},
+		"no error is asked for":  {func(_ *book, a *Wanted) { a.Within = privacy.Tolerance{} }, false},
+		"by another policy": {func(_ *book, a *Wanted) {
 			p := *a.Policy
 			p.Fingerprint = "of another one"
 			a.Policy = &p
