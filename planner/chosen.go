@@ -130,7 +130,8 @@ func (c Chosen) By(aggregate int) (out []int) {
 	return out
 }
 
-// choice describes the aggregates of a grouping set, of these keys, that are among some. where and args are what even found.
+// choice describes the aggregates of a grouping set, of these keys, that are among some. where and args are what even
+// found.
 func (b *Bound) choice(
 	reference float64, keys []int, key func(k int) parser.Expr, set int, among func(aggregate int) bool,
 	where evenly, args []evenly,
