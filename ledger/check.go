@@ -47,11 +47,10 @@ func (c Charge) check() error {
 		}
 	}
 
-	if err := c.checkFree(); err != nil {
-		return err
-	}
-	if err := c.checkLimits(); err != nil {
-		return err
+	for _, check := range []func() error{c.checkFree, c.checkPromises, c.checkLimits} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
 
 	// The audit chain is text, and is hashed as it stands.
