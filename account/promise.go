@@ -89,8 +89,7 @@ func (b Books) Kept(ctx context.Context, r *quote.Request) error {
 func (b Books) promise(ctx context.Context, r *quote.Request) (newest int64, add []ledger.Promise, err error) {
 	var asked []*dataset.Protected
 	for _, c := range r.Cuts {
-		root := r.Dataset.Root(r.Dataset.Find(c.Table.Schema, c.Table.Name))
-		if !slices.Contains(asked, root) {
+		if root := r.Dataset.Find(c.Table.Schema, c.Table.Name); !slices.Contains(asked, root) {
 			asked = append(asked, root)
 		}
 	}

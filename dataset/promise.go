@@ -5,12 +5,6 @@ import (
 	"fugu/policy"
 )
 
-// Root is the table on which the secrets of a table live: itself, or the one that its links lead to.
-func (s *Snapshot) Root(t *Protected) *Protected {
-	root := t.Table.Root()
-	return s.Find(root.Schema, root.Name)
-}
-
 // Promise is what answers with noise about a table hide, and all that are linked to it; it stands for itself.
 func (t *Protected) Promise() *policy.Promise {
 	return t.Policy.NoisePromise(t.Config.Qualified(), func(secret string) (values []policy.Value) {

@@ -112,6 +112,21 @@ func (c Charge) checkLimits() error {
 	return nil
 }
 
+// checkPromises refuses promises of which nobody could say what they are beside.
+func (c Charge) checkPromises() error {
+	if c.Promised == nil && len(c.Promises) > 0 || c.Promised != nil && (*c.Promised < 0 || c.free()) {
+		return errors.New("promises that were compared with none, or of an answer that costs nothing")
+	}
+	seen := map[string]bool{}
+	for _, p := range c.Promises {
+		if p.Table == "" || !text(p.Table) || len(p.Text) == 0 || seen[p.Table] {
+			return errors.New("a promise without a table or text, or two of one table")
+		}
+		seen[p.Table] = true
+	}
+	return nil
+}
+
 func (k Key) check() error {
 	if b, err := hex.DecodeString(string(k)); err != nil || len(b) != 32 || strings.ToLower(string(k)) != string(k) {
 		return errors.New("the key is not a SHA-256 in lower-case hexadecimal")

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Done is what a ledger has besides answers and their payments: epochs, periods, resets, what was promised and contents
-// that were dropped, as its tables have them, to be found again in the chain. It is checked whenever a ledger is opened,
+// Done is what a ledger has besides answers and their payments: epochs, periods, resets, promises and contents that
+// were dropped, as its tables have them, to be found again in the chain. It is checked whenever a ledger is opened,
 // and is quick: links of answers are not read.
 type Done struct {
 	drops     map[int64]Drop   // by answer
@@ -87,8 +87,8 @@ func (d *Done) settle(e Entry, l Link) error {
 // Rest says that there is something of which the chain did not tell, or that the chain tells of too much.
 func (d *Done) Rest() error {
 	if n := len(d.resets) + len(d.told) + len(d.beginning.open) + len(d.promised); n > 0 {
-		return fmt.Errorf("it is damaged: %d epochs, periods, promises, resets or compactions are not in the audit chain",
-			n)
+		return fmt.Errorf("it is damaged: %d epochs, periods, promises, resets or compactions are not in the audit "+
+			"chain", n)
 	}
 	return nil
 }

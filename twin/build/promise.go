@@ -15,5 +15,6 @@ func promiseOf(s twin.Spec) *policy.Promise {
 	return &p
 }
 
-// sameName leaves aside what two secrets of one name are about: by that rows have classes, which are compared row by row.
+// sameName leaves aside what two secrets of one name are about: by that rows have classes, which are compared row by
+// row.
 func sameName(_, _ policy.Secret) bool { return true }
