@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"fugu/parser"
 	"fugu/planner"
@@ -75,26 +76,35 @@ func (s *Snapshot) Ask(ctx context.Context, reader *upstream.Reader, p *policy.P
 	return out, nil
 }
 
-// instead is in the message and not in the hint alone: ODBC shows no hint, and most ORMs leave it in a field.
-const instead = ": ask for aggregates of them, such as count(*)"
-
 // Listed is the protected table of a SELECT that lists rows, for which its reference may be read: where the policy does
 // not offer that, it is refused.
 func (s *Snapshot) Listed(plain *parser.Plain) (*Protected, error) {
 	t := s.Find(plain.Table.Schema, plain.Table.Name)
+	if t.Table.AtLeast == 0 && t.Config.PlainRows == policy.ReferenceRows {
+		return t, nil
+	}
+
+	// The owner of the policy can let rows be seen that are not the table's own.
+	refused := "rows of the protected table %s are not shown%s"
+	offer := "plain_rows: reference, which lists rows of the reference instead"
 	if t.Table.AtLeast > 0 {
-		const refused = "rows of the twin of %s are not listed%s"
-		return nil, sqlstate.New(sqlstate.NotAnswerable, refused, plain.Table, instead).
-			WithHint("%s", cmp.Or(plain.Instead, "Aggregate them: count, sum, avg and the like, with WHERE and GROUP "+
-				"BY. The policy's owner can write twin: {rows: shown}.")).At(plain.Position)
+		refused = "rows of the twin of %s are not listed%s"
+		offer = "twin: {rows: shown}, which lists them"
 	}
-	if t.Config.PlainRows != policy.ReferenceRows {
-		const refused = "rows of the protected table %s are not shown%s"
-		return nil, sqlstate.New(sqlstate.NotAnswerable, refused, plain.Table, instead).
-			WithHint("%s", cmp.Or(plain.Instead, "Aggregate them: count, sum or avg, with WHERE and GROUP BY. The "+
-				"policy's plain_rows can offer reference rows instead.")).At(plain.Position)
+	hint := "Aggregate them: " + t.example() + ". The policy's owner can write " + offer + "."
+	return nil, sqlstate.New(sqlstate.NotAnswerable, refused, plain.Table, parser.AskAggregates).
+		WithHint("%s", cmp.Or(plain.Instead, hint)).At(plain.Position)
+}
+
+// example is a statement about the table that is answered, as people write it.
+func (t *Protected) example() string {
+	from := "count(*) FROM " + t.Syntax.String()
+	i := slices.IndexFunc(t.Config.GroupBy, func(d policy.Domain) bool { return d.Dates == nil })
+	if i < 0 {
+		return "SELECT " + from
 	}
-	return t, nil
+	by := parser.SQL(parser.Column{Name: t.Config.GroupBy[i].Column}, "", nil)
+	return "SELECT " + by + ", " + from + " GROUP BY " + by
 }
 
 // PolicyOf is the policy of the tables that a statement's cuts are charged for, nil if there are none.

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,12 +18,15 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 	refuse := func(hint, format string, args ...any) (Aggregate, error) {
 		return Aggregate{}, a.refuse(f.Location, hint, format, args...)
 	}
-	if hint := refused[name]; hint != "" {
+	const own = "Use one of PostgreSQL's own: count, sum, avg, stddev, corr and the like."
+	switch hint := refused[name]; {
+	case hint != "":
 		return refuse(hint, "the aggregate %s cannot be answered on protected data", name)
-	}
-	if !builtIn(f) {
-		return refuse("Use one of PostgreSQL's own: count, sum, avg, stddev, corr and the like.",
-			"a user-defined aggregate cannot be answered on protected data")
+	case !builtIn(f):
+		return refuse(own, "a user-defined aggregate cannot be answered on protected data")
+	case !isAggregate(name): // by its form it is one: name(*), or with DISTINCT, FILTER or WITHIN GROUP
+		return refuse(cmp.Or(meantHint(f), own),
+			"%s is none of the aggregate functions that are answered on protected data", name)
 	}
 
 	agg := Aggregate{Func: name, Position: a.src.position(f.Location)}
@@ -66,18 +70,21 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 	return found, err
 }
 
-const groupsHint = "Count the groups: SELECT count(*) FROM (SELECT x, y FROM ... GROUP BY x, y) g. Those of too few " +
-	"rows are not among them."
+// CountGroupsHint says how the values of columns are counted in a twin whose rows are not listed.
+func CountGroupsHint(columns string) string {
+	return fmt.Sprintf("Count the groups: SELECT count(*) FROM (SELECT %s FROM ... GROUP BY %[1]s) g. Those of too "+
+		"few rows are not among them.", columns)
+}
 
 // arguments reads the arguments of a plain call, and says how they read in SQL.
 func (a *analysis) arguments(c *Cut, f *pg.FuncCall, name string) (args []Expr, texts []string, err error) {
-	hint, takes := fmt.Sprintf("Write %s(x).", name), "one argument"
+	hint, takes := "Write "+plainCall(name)+".", "one argument"
 
 	// Several in one DISTINCT are a row of values, whichever way it is written.
 	several := len(f.Args) > 1 || len(f.Args) == 1 && f.Args[0].GetRowExpr() != nil
 	switch {
-	case several && name == "count" && f.AggDistinct && c.ofTwin():
-		hint = groupsHint
+	case several && name == "count" && f.AggDistinct && c.OfTwin():
+		hint = CountGroupsHint("x, y")
 	case several && name == "count" && f.AggDistinct:
 		hint = "Make one text of them: count(DISTINCT concat_ws('|', x, y))."
 	case f.AggStar && name == "count":
@@ -92,7 +99,7 @@ func (a *analysis) arguments(c *Cut, f *pg.FuncCall, name string) (args []Expr, 
 		}
 		return args, texts, nil
 	case sums[name] == 2:
-		hint, takes = fmt.Sprintf("Write %s(y, x).", name), "two arguments"
+		takes = "two arguments"
 	case name == "count":
 		hint = "Write count(*), or one argument."
 	}

@@ -74,7 +74,8 @@ var refusedFunctions = map[string]string{
 	"hour": hintExtract, "datepart": hintExtract, "date_format": hintToChar, "strftime": hintToChar,
 	"format_date": hintToChar, "datetrunc": "Write date_trunc('month', x).", "datediff": hintInterval,
 	"date_diff": hintInterval, "dateadd": "Write x + interval '1 month'.", "date_add": "Write x + interval '1 month'.",
-	"len": "Write length(x).", "instr": "Write strpos(x, 'part').", "charindex": "Write strpos(x, 'part').",
+	"isnull": "Write x IS NULL, or coalesce(x, 0).",
+	"len":    "Write length(x).", "instr": "Write strpos(x, 'part').", "charindex": "Write strpos(x, 'part').",
 
 	"make_interval": "Write a constant: interval '1 month'.",
 	"overlaps":      "Compare the bounds: a < d AND c < b.",
@@ -128,7 +129,9 @@ var refused = map[string]string{
 	"array_agg": hintList, "string_agg": hintList, "json_agg": hintList, "jsonb_agg": hintList,
 	"json_object_agg": hintList, "jsonb_object_agg": hintList, "xmlagg": hintList, "json_agg_strict": hintList,
 	"jsonb_agg_strict": hintList, "json_arrayagg": hintList, "json_objectagg": hintList, "range_agg": hintList,
-	"range_intersect_agg": hintList,
+	"range_intersect_agg": hintList, "json_object_agg_strict": hintList, "json_object_agg_unique": hintList,
+	"json_object_agg_unique_strict": hintList, "jsonb_object_agg_strict": hintList, "jsonb_object_agg_unique": hintList,
+	"jsonb_object_agg_unique_strict": hintList,
 
 	"bool_and": hintBool, "bool_or": hintBool, "every": hintBool,
 

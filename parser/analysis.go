@@ -56,21 +56,13 @@ func (a *analysis) named() bool {
 // leftover refuses the first reference that no cut accounts for: the net under everything above.
 func (a *analysis) leftover(root *pg.Node) error {
 	var err error
+	changed := map[*pg.RangeVar]bool{}
 	tree.Inspect(root, func(m proto.Message) bool {
+		if to := changedBy(m); to != nil {
+			changed[to] = true
+		}
 		if rv, ok := m.(*pg.RangeVar); ok && err == nil && !a.taken[rv] {
-			t, ok := a.lookup(rv)
-			if rv == a.target && len(a.stmt.Cuts)+len(a.stmt.Virtual) > 0 {
-				// The server would refuse it, when it is paid for.
-				t, ok = a.catalog.Table(rv.Schemaname, rv.Relname)
-			}
-			if ok {
-				if t.Virtual {
-					err = a.refuse(rv.Location, "It can be read in the FROM clause of a SELECT.",
-						"the virtual table %s cannot be used here", t)
-				} else {
-					err = a.refuse(rv.Location, cutHint, "the protected table %s cannot be used here", t)
-				}
-			}
+			err = a.unaccounted(rv, changed[rv])
 		}
 		return err == nil
 	})
@@ -82,6 +74,42 @@ func (a *analysis) leftover(root *pg.Node) error {
 			WithHint(cutHint).At(a.stmt.Plain.Position)
 	}
 	return err
+}
+
+// changedBy is the table whose rows a statement changes; nil: it is no such statement.
+func changedBy(m proto.Message) *pg.RangeVar {
+	switch x := m.(type) {
+	case *pg.InsertStmt:
+		return x.Relation
+	case *pg.UpdateStmt:
+		return x.Relation
+	case *pg.DeleteStmt:
+		return x.Relation
+	case *pg.MergeStmt:
+		return x.Relation
+	}
+	return nil
+}
+
+// unaccounted refuses a reference that no cut has taken, if it is to anything that is not ordinary.
+func (a *analysis) unaccounted(rv *pg.RangeVar, changed bool) error {
+	t, ok := a.lookup(rv)
+	if rv == a.target && len(a.stmt.Cuts)+len(a.stmt.Virtual) > 0 {
+		// The server would refuse it, when it is paid for.
+		t, ok = a.catalog.Table(rv.Schemaname, rv.Relname)
+	}
+	switch {
+	case !ok:
+		return nil
+	case t.Virtual:
+		return a.refuse(rv.Location, "It can be read in the FROM clause of a SELECT.",
+			"the virtual table %s cannot be used here", t)
+	case changed:
+		return a.refuse(rv.Location, "Its owner changes it, connected to PostgreSQL itself. An answer can be kept in "+
+			"a table of your own: CREATE TABLE ... AS SELECT count(*) FROM "+t.String()+".",
+			"%s cannot be changed through Fugu", t.described())
+	}
+	return a.refuse(rv.Location, cutHint, "%s cannot be used here", t.described())
 }
 
 // special finds the first relation below n that is not ordinary.

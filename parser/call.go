@@ -1,12 +1,14 @@
 package parser
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"fugu/internal/nearest"
 	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
@@ -19,7 +21,9 @@ func (r *reader) function(n *pg.Node, f *pg.FuncCall) (Expr, error) {
 	// A name of somebody else's is another function; what is not listed is refused, with what to write instead.
 	switch arity, ok := functions[name]; {
 	case !foreign && isAggregate(name):
-		return nil, sqlstate.New(sqlstate.GroupingError, "aggregate functions are not allowed here").At(pos)
+		return nil, sqlstate.New(sqlstate.GroupingError, "aggregate functions are not allowed here").
+			WithHint("Write a condition on groups behind HAVING, and an aggregate of aggregates above a subquery in " +
+				"FROM: SELECT avg(n) FROM (SELECT x, count(*) AS n FROM ... GROUP BY x) g.").At(pos)
 	case foreign:
 		return nil, r.refuse(n, exprHint, "the user-defined function %s cannot be evaluated on protected rows", name)
 	case f.Over != nil || f.AggStar || f.AggDistinct || f.AggFilter != nil || f.AggWithinGroup || len(f.AggOrder) > 0 ||
@@ -29,11 +33,11 @@ func (r *reader) function(n *pg.Node, f *pg.FuncCall) (Expr, error) {
 		x, err := r.expr(f.Args[0])
 		return Cast{X: x, Type: `pg_catalog."date"`, Position: pos}, err
 	case !ok:
-		hint, known := refusedFunctions[name]
-		if !known {
-			hint = exprHint
+		hint := refusedFunctions[name]
+		if meant := nearest.Of(name, FunctionNames()); hint == "" && meant != "" {
+			hint = "Perhaps you meant " + meant + "."
 		}
-		return nil, r.refuse(n, hint, "function %s cannot be evaluated on protected rows", name)
+		return nil, r.refuse(n, cmp.Or(hint, exprHint), "function %s cannot be evaluated on protected rows", name)
 	case len(f.Args) < arity.min || len(f.Args) > arity.max:
 		return nil, sqlstate.New(sqlstate.UndefinedFunction,
 			"function %s cannot be called with %d arguments on protected rows", name, len(f.Args)).

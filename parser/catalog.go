@@ -37,6 +37,17 @@ type Class struct {
 // String is the qualified name, without quotes: for people, not for SQL.
 func (t Table) String() string { return t.Schema + "." + t.Name }
 
+// described is what a message calls a relation that shows protected rows.
+func (t Table) described() string {
+	switch {
+	case t.Part:
+		return "the partition " + t.String() + " of a protected table"
+	case t.View != "":
+		return "the view " + t.String() + " over protected tables"
+	}
+	return "the protected table " + t.String()
+}
+
 // Catalog finds relations. schema is empty where the statement gave none.
 type Catalog interface {
 	// Table finds the relations that are not ordinary.

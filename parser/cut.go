@@ -6,8 +6,9 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// cutInstead says in a message what a hint says better: ODBC shows no hint, and most ORMs leave it in a field.
-const cutInstead = ": ask for aggregates of them, such as count(*)"
+// AskAggregates is behind a message that rows are not shown. It says what a hint says better: ODBC shows no hint, and
+// most ORMs leave it in a field.
+const AskAggregates = ": ask for aggregates of them, such as count(*)"
 
 const cutHint = "Protected data can be aggregated: SELECT with count, sum or avg FROM the protected table, with " +
 	"WHERE and GROUP BY."
@@ -38,8 +39,8 @@ func (c *Cut) keyOf(e Expr) int {
 	return slices.IndexFunc(c.Keys, func(k Key) bool { return SQL(k.Expr, "t", nil) == text })
 }
 
-// ofTwin reports whether the cut reads a twin whose rows are not listed.
-func (c *Cut) ofTwin() bool {
+// OfTwin reports whether the cut reads a twin whose rows are not listed.
+func (c *Cut) OfTwin() bool {
 	return slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Table.Aggregates })
 }
 

@@ -74,13 +74,26 @@ func (a *analysis) plain(s *pg.SelectStmt, at int32, table Table) error {
 	if s != a.stmt.root.Stmt.GetSelectStmt() || a.stmt.Explain != NoExplain || a.stmt.Prepare != nil ||
 		s.IntoClause != nil || len(s.LockingClause) > 0 || len(s.FromClause) != 1 ||
 		s.FromClause[0].GetRangeVar() == nil || s.WithClause != nil || table.View != "" {
-		hint := cmp.Or(calledElsewhere(s.TargetList), cutHint)
-		return a.refuse(at, hint, "rows of the protected table %s cannot be read here%s", table, cutInstead)
+		hint := cmp.Or(firstMeant(s.TargetList), cutHint)
+		if a.aggregating(table) {
+			hint = "Write the view's own query in its place: it aggregates the rows itself."
+		}
+		return a.refuse(at, hint, "rows of %s cannot be read here%s", table.described(), AskAggregates)
 	}
 	rv := s.FromClause[0].GetRangeVar()
 	a.taken[rv] = true
-	a.stmt.Plain = &Plain{Table: table, Position: a.src.position(at), Instead: calledElsewhere(s.TargetList), rel: rv}
+	a.stmt.Plain = &Plain{Table: table, Position: a.src.position(at), Instead: firstMeant(s.TargetList), rel: rv}
 	return nil
+}
+
+// aggregating reports whether a relation is a view whose query shows no rows of a protected table, as it aggregates
+// them.
+func (a *analysis) aggregating(t Table) bool {
+	if t.View == "" {
+		return false
+	}
+	parsed, err := pg.Parse(t.View)
+	return err == nil && len(parsed.Stmts) == 1 && !a.selectsRows(parsed.Stmts[0].Stmt.GetSelectStmt(), nil)
 }
 
 const windowHint = "Aggregate with GROUP BY, and write the window function over the aggregates: " +
@@ -94,7 +107,7 @@ func windowOverRows(s *pg.SelectStmt) (window *pg.FuncCall) {
 	}
 
 	// One aggregate outside of the windows makes every window look at groups.
-	aggregates := false
+	grouped := false
 	for _, n := range slices.Concat(s.TargetList, s.SortClause, s.WindowClause) {
 		tree.Inspect(n, func(m proto.Message) bool {
 			switch x := m.(type) {
@@ -102,8 +115,7 @@ func windowOverRows(s *pg.SelectStmt) (window *pg.FuncCall) {
 				return false
 			case *pg.FuncCall:
 				if x.Over == nil {
-					aggregates = aggregates || isAggregate(tree.LastString(x.Funcname)) || x.AggStar || x.AggDistinct ||
-						x.AggFilter != nil || x.AggWithinGroup
+					grouped = grouped || aggregates(x)
 				} else if window == nil {
 					window = x
 				}
@@ -112,7 +124,7 @@ func windowOverRows(s *pg.SelectStmt) (window *pg.FuncCall) {
 		})
 	}
 
-	if aggregates {
+	if grouped {
 		return nil
 	}
 	return window

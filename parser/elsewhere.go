@@ -2,11 +2,14 @@ package parser
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"fugu/internal/nearest"
 	"fugu/parser/tree"
 )
 
@@ -37,13 +40,13 @@ var elsewhere = map[string]string{
 
 const hintCountDistinct = "Write count(DISTINCT x)."
 
-// calledElsewhere is the hint for the first function in a list of expressions that another database aggregates with;
-// empty: there is none.
-func calledElsewhere(list []*pg.Node) (hint string) {
+// firstMeant is the hint for the first function in a list of expressions that stands for an aggregate which PostgreSQL
+// calls otherwise; empty: there is none.
+func firstMeant(list []*pg.Node) (hint string) {
 	for _, n := range list {
 		tree.Inspect(n, func(m proto.Message) bool {
 			if f, ok := m.(*pg.FuncCall); ok && hint == "" {
-				hint = hintElsewhere(f)
+				hint = meantHint(f)
 			}
 			return hint == ""
 		})
@@ -51,21 +54,50 @@ func calledElsewhere(list []*pg.Node) (hint string) {
 	return hint
 }
 
-// hintElsewhere is what to write in the place of a call.
-func hintElsewhere(f *pg.FuncCall) string {
-	hint := elsewhere[strings.ToLower(tree.LastString(f.Funcname))]
-	if hint == "" || len(f.Funcname) > 1 {
+// meantHint says which aggregate a call stands for that PostgreSQL calls otherwise: another database's, or one whose
+// name is misspelt. It is empty for a name that PostgreSQL has, and for one that is near to no aggregate's.
+func meantHint(f *pg.FuncCall) string {
+	name := strings.ToLower(tree.LastString(f.Funcname))
+	_, listed := functions[name]
+	_, known := refusedFunctions[name]
+	if len(f.Funcname) > 1 || listed || known || isAggregate(name) {
 		return ""
 	}
-	return hint
+	if hint := elsewhere[name]; hint != "" {
+		return hint
+	}
+	names := slices.Concat(Aggregates(), slices.Sorted(maps.Keys(refused)), slices.Sorted(maps.Keys(elsewhere)))
+	switch meant := nearest.Of(name, names); {
+	case meant == "":
+		return ""
+	case elsewhere[meant] != "":
+		return elsewhere[meant]
+	default:
+		return "Perhaps you meant " + plainCall(meant) + "."
+	}
+}
+
+// plainCall is how an aggregate that is answered is called.
+func plainCall(name string) string {
+	switch {
+	case name == "count":
+		return "count(*)"
+	case name == "mode":
+		return "mode() WITHIN GROUP (ORDER BY x)"
+	case slices.Contains(percentiles, name):
+		return name + "(0.5) WITHIN GROUP (ORDER BY x)"
+	case sums[name] == 2:
+		return name + "(y, x)"
+	}
+	return name + "(x)"
 }
 
 // groupingHint says what to do about a column of an expression that is no key: to write the aggregate that a call
-// around it stands for in another database.
+// around it stands for.
 func groupingHint(within *pg.Node, ref *pg.ColumnRef) (hint string) {
 	tree.Inspect(within, func(m proto.Message) bool {
 		if f, ok := m.(*pg.FuncCall); ok && hint == "" && holds(f, ref) {
-			hint = hintElsewhere(f)
+			hint = meantHint(f)
 		}
 		return hint == ""
 	})

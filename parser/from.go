@@ -45,7 +45,8 @@ func (r *reader) from(b *block, ns *names, n *pg.Node, w *with) error {
 	case *pg.Node_JoinExpr:
 		return r.join(b, ns, n, x.JoinExpr, w)
 	case *pg.Node_RangeTableSample:
-		return r.refuse(n, "Count all rows; Fugu's noise is small beside a sample's.",
+		return r.refuse(n, "Leave TABLESAMPLE out: an answer about all rows is nearer to the truth than one about a "+
+			"sample.",
 			"TABLESAMPLE cannot be used on protected rows")
 	case *pg.Node_RangeFunction:
 		return r.refuse(n, aggregateFirst, "a function in FROM cannot be joined with protected rows")

@@ -34,7 +34,7 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 				err = a.spread(c, node, x.FuncCall)
 				return false
 			}
-			if x.FuncCall.Over != nil || !isAggregate(tree.LastString(x.FuncCall.Funcname)) {
+			if x.FuncCall.Over != nil || !aggregates(x.FuncCall) {
 				break
 			}
 			err = a.fold(c, node, x.FuncCall)
@@ -75,7 +75,7 @@ func (a *analysis) fold(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	switch name := tree.LastString(f.Funcname); {
 	case name == "mode" && builtIn(f):
 		return a.mode(c, node, f)
-	case (name == "min" || name == "max") && builtIn(f) && c.ofTwin():
+	case (name == "min" || name == "max") && builtIn(f) && c.OfTwin():
 		return a.extreme(c, node, f)
 	}
 	agg, err := a.aggregate(c, node, f)

@@ -191,6 +191,9 @@ func (r *reader) any(n *pg.Node, op string, a *pg.A_Expr) (Expr, error) {
 		}
 		return Any{x, not, e, r.src.position(location(n))}, err
 	}
-	return nil, r.refuse(n, "Write ARRAY[...], a constant or a parameter inside ANY and ALL.",
-		"this array cannot be used on protected rows")
+	hint := "Write ARRAY[...], a constant or a parameter inside ANY and ALL."
+	if array.GetColumnRef() != nil {
+		hint = hintJSON
+	}
+	return nil, r.refuse(n, hint, "this array cannot be used on protected rows")
 }

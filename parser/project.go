@@ -17,8 +17,8 @@ func (r *reader) project(b *block, s *pg.SelectStmt, w *with, outer *names) ([]o
 			"a set operation or VALUES cannot be read below an aggregate of protected rows")
 	case folds(s) || s.LimitCount != nil || !r.skipsNothing(b, s.LimitOffset) || s.IntoClause != nil ||
 		len(s.LockingClause) > 0:
-		return nil, r.refuse(at, projectOnly, "a subquery with GROUP BY, DISTINCT, LIMIT, a window function or a "+
-			"lock cannot be read below an aggregate of protected rows")
+		return nil, r.refuse(at, projectOnly, "a subquery with %s cannot be read below an aggregate of protected rows",
+			beyondChoosing(s))
 	}
 
 	// Names in it are its own first, and then those of the queries around it.
@@ -53,6 +53,25 @@ func (r *reader) project(b *block, s *pg.SelectStmt, w *with, outer *names) ([]o
 		out = append(out, output{name, e})
 	}
 	return out, nil
+}
+
+// beyondChoosing says what a subquery has that does more than choose rows and columns.
+func beyondChoosing(s *pg.SelectStmt) string {
+	switch {
+	case len(s.GroupClause) > 0 || s.HavingClause != nil:
+		return "GROUP BY or HAVING"
+	case len(s.DistinctClause) > 0:
+		return "DISTINCT"
+	case s.LimitCount != nil:
+		return "LIMIT"
+	case s.IntoClause != nil:
+		return "INTO"
+	case len(s.LockingClause) > 0:
+		return "FOR UPDATE or FOR SHARE"
+	case callsAggregate(s):
+		return "an aggregate or a window function"
+	}
+	return "OFFSET"
 }
 
 // fromWhere reads the FROM and WHERE of s.

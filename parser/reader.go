@@ -39,7 +39,7 @@ func (r *reader) column(c *pg.ColumnRef) (Expr, error) {
 	for i, f := range c.Fields {
 		if f.GetAStar() != nil {
 			return nil, sqlstate.New(sqlstate.NotAnswerable, "* stands for whole rows of a protected table").
-				WithHint("Name the columns to aggregate: count, sum or avg of an expression.").At(pos)
+				WithHint(wholeRowHint).At(pos)
 		}
 		parts[i] = f.GetString_().GetSval()
 	}
@@ -57,7 +57,7 @@ func (r *reader) column(c *pg.ColumnRef) (Expr, error) {
 			}
 			if slices.ContainsFunc(ns.items, func(it item) bool { return it.alias == name }) {
 				return nil, sqlstate.New(sqlstate.NotAnswerable, "%s stands for whole rows of a protected table", name).
-					WithHint("Name the columns to aggregate: count, sum or avg of an expression.").At(pos)
+					WithHint(wholeRowHint).At(pos)
 			}
 			continue
 		}
@@ -93,6 +93,8 @@ func (r *reader) column(c *pg.ColumnRef) (Expr, error) {
 	}
 	return nil, unknown
 }
+
+const wholeRowHint = "Write count(*) for the number of rows, or name a column: count(x), sum(x), avg(x)."
 
 // systemColumns are those that every table has (PostgreSQL manual, section 5.5).
 var systemColumns = []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}

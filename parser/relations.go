@@ -122,6 +122,13 @@ func folds(s *pg.SelectStmt) bool {
 	return len(s.GroupClause) > 0 || s.HavingClause != nil || len(s.DistinctClause) > 0 || callsAggregate(s)
 }
 
+// aggregates reports whether a call can be nothing but one of an aggregate function, or of a window function: by its
+// name, or by what no other call may have in its parentheses or behind them.
+func aggregates(f *pg.FuncCall) bool {
+	return isAggregate(tree.LastString(f.Funcname)) || f.AggStar || f.AggDistinct || f.AggFilter != nil ||
+		f.AggWithinGroup
+}
+
 func callsAggregate(s *pg.SelectStmt) bool {
 	found := false
 	for _, n := range append(slices.Clone(s.TargetList), s.SortClause...) {
@@ -130,8 +137,7 @@ func callsAggregate(s *pg.SelectStmt) bool {
 			case *pg.SelectStmt:
 				return false
 			case *pg.FuncCall:
-				found = found || isAggregate(tree.LastString(x.Funcname)) || x.Over != nil || x.AggStar ||
-					x.AggDistinct || x.AggFilter != nil || x.AggWithinGroup
+				found = found || x.Over != nil || aggregates(x)
 			}
 			return true
 		})

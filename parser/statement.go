@@ -79,7 +79,7 @@ type Virtual struct {
 type Plain struct {
 	Table    Table
 	Position int
-	Instead  string // what to write for an aggregate of another database's that it calls; empty: it calls none
+	Instead  string // what to write for an aggregate that it calls by another name; empty: it calls none
 	rel      *pg.RangeVar
 }
 

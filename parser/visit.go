@@ -49,7 +49,7 @@ func (a *analysis) visitChange(m proto.Message, c **pg.WithClause, w *with) erro
 func (a *analysis) visitName(n *pg.Node, rv *pg.RangeVar, w *with) error {
 	if q := w.find(rv); q != nil {
 		if a.yields(q) {
-			return a.refuse(rv.Location, cutHint, "rows of a protected table cannot be read here"+cutInstead)
+			return a.refuse(rv.Location, cutHint, "rows of a protected table cannot be read here"+AskAggregates)
 		}
 		a.taken[rv] = true
 		return nil

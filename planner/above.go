@@ -111,7 +111,7 @@ func (a *above) add(c *Cut) parser.Relation {
 func (a *above) inOrder(cuts []*parser.Cut) (places []parser.Relation) {
 	noisy, twins := a.places, a.twins
 	for _, c := range cuts {
-		if unlisted.Reads(c) {
+		if c.OfTwin() {
 			places, twins = append(places, twins[0]), twins[1:]
 		} else {
 			places, noisy = append(places, noisy[0]), noisy[1:]

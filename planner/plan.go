@@ -100,7 +100,7 @@ func New(ctx context.Context, s *parser.Statement, tables Tables, d Describer, p
 func (p *Plan) layOut(ctx context.Context, s *parser.Statement, tables Tables, d Describer) ([]*Cut, error) {
 	var cuts []*Cut
 	for _, c := range s.Cuts {
-		if !unlisted.Reads(c) {
+		if !c.OfTwin() {
 			cut, err := newCut(c, tables)
 			if err != nil {
 				return nil, err

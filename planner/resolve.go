@@ -16,7 +16,7 @@ import (
 func (c *Cut) resolve(ctx context.Context, d Describer, types []uint32) error {
 	var err error
 	given := func(n int) uint32 { return types[c.number[n]-1] }
-	c.typing, err = row.Resolve(ctx, d, c.sources.beside(), "t", c.written().roots(c), given)
+	c.typing, err = row.Resolve(ctx, d, c.sources.beside(), c.written().roots(c), given)
 	if err != nil {
 		return sqlstate.Place(err, c.cut.Position)
 	}

@@ -73,7 +73,8 @@ func function(a parser.Aggregate) (aggregate.Function, *Sampled, bool) {
 
 // root is how the types of an aggregate's first argument are asked for.
 func (s *Sampled) root(a parser.Aggregate, arg parser.Expr) row.Root {
-	return row.Root{Aggregate: a.Func, Expr: arg, Value: s != nil && (s.Percentile() || s.Kind == DistinctCount)}
+	return row.Root{Aggregate: a.Func, Expr: arg, Position: a.Position,
+		Value: s != nil && (s.Percentile() || s.Kind == DistinctCount)}
 }
 
 // result says what type a sampled aggregate has; asked is the type that its root asked for.

@@ -113,6 +113,9 @@ func TestLimitLeavesRoom(t *testing.T) {
 		(Loss{Pure: 1, Delta: .0051}).Allowed(b, 3) {
 		t.Error("pure losses add up, and failures have half of δ")
 	}
+	if l := (Loss{Pure: 1, Delta: .005}); !l.Allowed(b, 3) || !l.Below(1.01, .01, 3) {
+		t.Error("failures have less than half of δ")
+	}
 }
 
 // Below says what SpentAt does, for first and later releases, on both sides of it.

@@ -54,6 +54,9 @@ func TestKappaAsPublished(t *testing.T) {
 	if k := Kappa(Budget{Epsilon: 1}); k != 0 {
 		t.Errorf("κ* at δ = 0 is %g", k)
 	}
+	if k := Kappa(Budget{Epsilon: 1, Delta: 1}); k < 1e300 || math.IsInf(k, 1) {
+		t.Errorf("κ* at δ = 1, where every one is allowed, is %g", k)
+	}
 }
 
 // At ε = 0, δ is the total variation distance 2Φ(κ/2)-1.

@@ -118,12 +118,17 @@ func TestRelaxationsInvert(t *testing.T) {
 func TestRelaxationsRefuse(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	b := Budget{1, .01}
-	for _, a := range []Approximated{{nan, 0}, {0, nan}, {-1, 0}, {0, -1}, {1, 0}, {.5, 1}, {0, inf}, {0, 800}} {
+	// The small negative ones would have a guarantee that is better than the one for f̃ itself.
+	for _, a := range []Approximated{{nan, 0}, {0, nan}, {-1, 0}, {0, -1}, {1, 0}, {.5, 1}, {0, inf}, {0, 800},
+		{-1e-4, 0}, {0, -.1}} {
 		if g, err := a.Guarantee(b); err == nil {
 			t.Errorf("%+v: %v", a, g)
 		}
 		if g, err := a.Calibrate(b); err == nil {
 			t.Errorf("%+v calibrates at %v", a, g)
+		}
+		if l := a.Loss(Loss{Kappa2: 1}, b); (a.Eta < 0 || a.Lambda < 0) && l.Valid() {
+			t.Errorf("%+v loses %v", a, l)
 		}
 	}
 

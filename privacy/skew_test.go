@@ -61,3 +61,29 @@ func TestSkewedKappa(t *testing.T) {
 		}
 	}
 }
+
+// A law of a shape has the moments that the shape says, to the second order of its skewness and the first of its
+// kurtosis: it adds up to 1, about a mean of 0, with a variance of 1, the third moment γ and the fourth 3+τ.
+func TestShapeIsOfItsMoments(t *testing.T) {
+	const gamma, tau = 2e-3, 1e-4
+	for _, c := range []struct {
+		shape Shape
+		room  float64 // for the orders that are left out: γ³, γτ and τ², each times at most 1e3 in these moments
+	}{
+		{Shape{}, 1e-10}, {Shape{Skewness: gamma}, 1e-5}, {Shape{Skewness: -gamma}, 1e-5}, {Shape{Kurtosis: tau}, 1e-5},
+		{Shape{Skewness: gamma, Kurtosis: -tau}, 1e-5},
+	} {
+		var moments [5]float64
+		for x := -farOut + fineness/2; x < farOut; x += fineness {
+			p := fineness * math.Exp(c.shape.logDensity(x)) / math.Sqrt(2*math.Pi)
+			for k := range moments {
+				moments[k] += p * math.Pow(x, float64(k))
+			}
+		}
+		for k, want := range [5]float64{1, 0, 1, c.shape.Skewness, 3 + c.shape.Kurtosis} {
+			if math.Abs(moments[k]-want) > c.room {
+				t.Errorf("%+v: moment %d is %v, not %v", c.shape, k, moments[k], want)
+			}
+		}
+	}
+}

@@ -100,6 +100,30 @@ var checks = []string{
 	 FROM leaky JOIN pg_trigger g ON g.tgfoid = leaky.oid, roles r
 	 WHERE NOT r.rolsuper AND (has_table_privilege(r.oid, g.tgrelid, 'INSERT, UPDATE, DELETE, TRUNCATE')
 	   OR has_any_column_privilege(r.oid, g.tgrelid, 'INSERT, UPDATE'))`,
+	// The reader reads twins whose rows are not listed, and whoever owns one has code of theirs run by it.
+	`SELECT format('the guest %s the schema %I, which is for twins%s',
+	  CASE WHEN r.oid = n.nspowner THEN 'owns' ELSE 'can make relations in' END, n.nspname,
+	  CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
+	  CASE WHEN r.oid = n.nspowner
+	    THEN format('ALTER SCHEMA %I OWNER TO CURRENT_USER; or drop it, if the guest made it.', n.nspname)
+	    ELSE format('REVOKE CREATE ON SCHEMA %I FROM PUBLIC, %I;', n.nspname, r.rolname) END
+	 FROM pg_namespace n, roles r WHERE n.nspname = 'fugu_twin' AND NOT r.rolsuper
+	   AND (r.oid = n.nspowner OR has_schema_privilege(r.oid, n.oid, 'CREATE'))`,
+	// Who adds a partition says nothing of rights on it.
+	`SELECT DISTINCT format('the guest can read what role %I makes%s: a partition that is added to %s would be so',
+	  o.rolname, CASE WHEN d.defaclnamespace = 0 THEN '' ELSE format(' in the schema %I', n.nspname) END,
+	  t.oid::regclass),
+	  format('ALTER DEFAULT PRIVILEGES FOR ROLE %I%s REVOKE ALL ON TABLES FROM %s;', o.rolname,
+	    CASE WHEN d.defaclnamespace = 0 THEN '' ELSE format(' IN SCHEMA %I', n.nspname) END,
+	    coalesce(quote_ident(r.rolname), 'PUBLIC'))
+	 FROM tables t JOIN pg_class c ON c.oid = t.oid
+	   JOIN pg_default_acl d ON d.defaclobjtype = 'r' AND d.defaclrole = c.relowner
+	     AND d.defaclnamespace IN (0, c.relnamespace)
+	   JOIN pg_roles o ON o.oid = d.defaclrole LEFT JOIN pg_namespace n ON n.oid = d.defaclnamespace,
+	   aclexplode(d.defaclacl) a LEFT JOIN roles r ON r.oid = a.grantee AND NOT r.rolsuper
+	 WHERE EXISTS (SELECT FROM pg_inherits WHERE t.oid IN (inhparent, inhrelid)
+	     UNION ALL SELECT FROM pg_partitioned_table WHERE partrelid = t.oid)
+	   AND (a.grantee = 0 OR r.oid IS NOT NULL) AND a.privilege_type <> 'MAINTAIN'`,
 	// Who can use the ledger's schema reads the order in which twins draw rows, or changes what was charged.
 	`SELECT format('the guest can use the schema %I, in which a ledger is%s', n.nspname,
 	  CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
@@ -185,7 +209,8 @@ const missing = `SELECT format('the protected table %I.%I does not exist, or is 
   WHERE NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace ns ON ns.oid = c.relnamespace WHERE ns.nspname = w.s
     AND c.relname = w.n AND c.relkind IN ('r', 'p'))`
 
-// changesReference finds references, with their partitions and inheritance children, that the guest can write.
+// changesReference finds references, with their partitions and inheritance children, that the guest can write, or whose
+// code it can change: it runs with the reader's rights when they are read.
 const changesReference = `WITH RECURSIVE roles AS (SELECT oid, rolname, rolsuper FROM pg_roles
   WHERE pg_has_role(session_user, oid, 'MEMBER')),
   named AS (SELECT c.oid FROM unnest($1::text[]) AS w(t)
@@ -202,7 +227,11 @@ const changesReference = `WITH RECURSIVE roles AS (SELECT oid, rolname, rolsuper
   FROM wanted w, roles r
   WHERE NOT r.rolsuper AND (r.oid = w.relowner
     OR has_table_privilege(r.oid, w.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
-    OR has_any_column_privilege(r.oid, w.oid, 'INSERT, UPDATE'))`
+    OR has_any_column_privilege(r.oid, w.oid, 'INSERT, UPDATE'))
+  UNION ALL SELECT DISTINCT format('the guest can act as role %I, which owns %s, and the reference %s uses that: what '
+    'reads it would run the guest''s code', r.rolname, x.what, w.t),
+    format('ALTER %s %s OWNER TO CURRENT_USER; or to any role but the guest''s.', x.kind, x.what)
+  FROM wanted w JOIN ` + codeOwners + ` AS x ON x.of = w.oid JOIN roles r ON r.oid = x.owner WHERE NOT r.rolsuper`
 
 // together is one statement for all the checks, so that the server plans and works out only once what they start from.
 func together(checks []string) string {

@@ -26,16 +26,7 @@ var doorChecks = []string{
 	`SELECT DISTINCT format('the guest can act as role %I, which owns %s, and the protected table %s uses that: what '
 	  'reads or fills the table would run the guest''s code', r.rolname, x.what, t.oid::regclass),
 	  format('ALTER %s %s OWNER TO CURRENT_USER; or to any role but the guest''s.', x.kind, x.what)
-	 FROM tables t JOIN ` + codeOf + ` ON code.of = t.oid
-	   JOIN LATERAL (SELECT CASE WHEN f.prokind = 'a' THEN 'AGGREGATE' ELSE 'FUNCTION' END,
-	       f.oid::regprocedure::text, f.proowner FROM pg_proc f
-	       WHERE code.class = 'pg_proc'::regclass AND f.oid = code.id
-	     UNION ALL SELECT 'FUNCTION', f.oid::regprocedure::text, f.proowner FROM pg_operator o
-	       JOIN pg_proc f ON f.oid = o.oprcode WHERE code.class = 'pg_operator'::regclass AND o.oid = code.id
-	     UNION ALL SELECT 'TYPE', y.oid::regtype::text, y.typowner FROM pg_type c
-	       JOIN pg_type y ON y.oid IN (c.oid, c.typelem, c.typbasetype)
-	       WHERE code.class = 'pg_type'::regclass AND c.oid = code.id AND y.typcategory <> 'A')
-	     AS x(kind, what, owner) ON true
+	 FROM tables t JOIN ` + codeOwners + ` AS x ON x.of = t.oid
 	   JOIN roles r ON r.oid = x.owner WHERE NOT r.rolsuper`,
 	// A server that leads back to this database gives its mapping's rights to whoever may use it, and one that leads to
 	// another database of Fugu's shows sizes and counters of all of them without the masks.
@@ -47,8 +38,21 @@ var doorChecks = []string{
 	 FROM mappings m WHERE m.leads = current_database() OR m.leads = ANY ($3::text[])`,
 }
 
+// codeOwners are the functions and types whose code a table runs, with their owners: see codeOf. An operator is known
+// by its function, and of a type those that it is made of count as well.
+const codeOwners = `(SELECT code.of, x.* FROM ` + codeOf + ` JOIN LATERAL (
+     SELECT CASE WHEN f.prokind = 'a' THEN 'AGGREGATE' ELSE 'FUNCTION' END, f.oid::regprocedure::text, f.proowner
+       FROM pg_proc f WHERE code.class = 'pg_proc'::regclass AND f.oid = code.id
+     UNION ALL SELECT 'FUNCTION', f.oid::regprocedure::text, f.proowner FROM pg_operator o
+       JOIN pg_proc f ON f.oid = o.oprcode WHERE code.class = 'pg_operator'::regclass AND o.oid = code.id
+     UNION ALL SELECT 'TYPE', y.oid::regtype::text, y.typowner FROM pg_type c
+       JOIN pg_type y ON y.oid IN (c.oid, c.typelem, c.typbasetype)
+       WHERE code.class = 'pg_type'::regclass AND c.oid = code.id AND y.typcategory <> 'A')
+   AS x(kind, what, owner) ON true)`
+
 // codeOf are the functions, operators and types that a table's triggers, checks, indexes, defaults, statistics,
-// policies and columns depend on. What PostgreSQL has of its own nothing is said to depend on.
+// policies and columns depend on, and the checks of domains that columns have. What PostgreSQL has of its own nothing
+// is said to depend on.
 const codeOf = `(SELECT p.of, d.refclassid, d.refobjid FROM (
      SELECT conrelid AS of, 'pg_constraint'::regclass AS class, oid AS id FROM pg_constraint
      UNION ALL SELECT indrelid, 'pg_class'::regclass, indexrelid FROM pg_index
@@ -56,7 +60,11 @@ const codeOf = `(SELECT p.of, d.refclassid, d.refobjid FROM (
      UNION ALL SELECT tgrelid, 'pg_trigger'::regclass, oid FROM pg_trigger
      UNION ALL SELECT stxrelid, 'pg_statistic_ext'::regclass, oid FROM pg_statistic_ext
      UNION ALL SELECT polrelid, 'pg_policy'::regclass, oid FROM pg_policy
-     UNION ALL SELECT oid, 'pg_class'::regclass, oid FROM pg_class) AS p
+     UNION ALL SELECT oid, 'pg_class'::regclass, oid FROM pg_class
+     UNION ALL SELECT a.attrelid, 'pg_constraint'::regclass, k.oid FROM pg_attribute a
+       JOIN LATERAL (WITH RECURSIVE below AS (SELECT a.atttypid AS oid UNION SELECT y.typbasetype FROM below
+         JOIN pg_type y ON y.oid = below.oid WHERE y.typtype = 'd') SELECT oid FROM below) AS y ON true
+       JOIN pg_constraint k ON k.contypid = y.oid WHERE a.attnum > 0 AND a.atttypid >= 16384) AS p
      JOIN pg_depend d ON d.classid = p.class AND d.objid = p.id
    WHERE d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)) AS code(of, class, id)`
 

@@ -156,6 +156,8 @@ func TestCheckReferences(t *testing.T) {
 			[]string{`^the guest can change the reference "public"\."more"$`}},
 		{"owns", "ALTER TABLE adult_reference OWNER TO GUEST",
 			[]string{`^the guest can change the reference "public"\."adult_reference"$`}},
+		{"owns code of an index", guestFunction(guestAges) + "CREATE INDEX i ON adult_reference (f(age))",
+			[]string{ownsCode + `(public\.)?f\(integer\), and the reference "public"\."adult_reference" uses that`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			db, names := newCase(t, n, "reference_case")

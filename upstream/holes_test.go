@@ -43,6 +43,10 @@ const (
 	ownsCode  = `^the guest can act as role \w+_guest, which owns `
 )
 
+// partitioned makes the table one that has partitions.
+const partitioned = "DROP TABLE adult; CREATE TABLE adult (age int, income text) PARTITION BY RANGE (age); " +
+	"CREATE TABLE young PARTITION OF adult FOR VALUES FROM (0) TO (40); "
+
 // holes are those of every version, by what somebody grants or makes, in the order of checks.
 var holes = []hole{
 	{name: "clean"},
@@ -173,6 +177,23 @@ var holes = []hole{
 	{"the ledger's role", "CREATE SCHEMA fugu_ledger AUTHORIZATION OTHER; ALTER ROLE GUEST NOINHERIT; GRANT OTHER " +
 		"TO GUEST", []string{`in which a ledger is \(as role \w+_other\)$`}},
 	{name: "a ledger that the guest cannot reach", setup: "CREATE SCHEMA fugu_ledger AUTHORIZATION READER"},
+	{"a schema of twins of its own", "CREATE SCHEMA fugu_twin AUTHORIZATION GUEST",
+		[]string{`^the guest owns the schema fugu_twin, which is for twins$`}},
+	{"the schema of twins", "CREATE SCHEMA fugu_twin; GRANT CREATE ON SCHEMA fugu_twin TO OTHER; GRANT OTHER TO GUEST",
+		[]string{`^the guest can make relations in the schema fugu_twin, which is for twins$`,
+			`^the guest can make relations in the schema fugu_twin, which is for twins \(as role \w+_other\)$`}},
+	{name: "a schema of twins that it can use",
+		setup: "CREATE SCHEMA fugu_twin; GRANT USAGE ON SCHEMA fugu_twin TO GUEST"},
+	{"partitions by default", partitioned + "ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO GUEST",
+		[]string{`^the guest can read what role postgres makes: a partition that is added to (public\.)?adult would`,
+			`to (public\.)?young would`}},
+	{"partitions by default in a schema, of everybody",
+		partitioned + "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT ON TABLES TO PUBLIC",
+		[]string{`what role postgres makes in the schema public: a partition that is added to (public\.)?adult`,
+			`to (public\.)?young would`}},
+	{name: "defaults of others, elsewhere, and of a table without partitions",
+		setup: "ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO GUEST; CREATE SCHEMA s; " +
+			"CREATE TABLE s.adult (age int, income text) PARTITION BY RANGE (age)"},
 	{name: "a whole index", setup: "CREATE INDEX i ON adult (age)"},
 	{"several", "GRANT SELECT ON adult TO GUEST; CREATE INDEX rich ON adult (age) WHERE income = '>50K'; ALTER " +
 		"ROLE GUEST REPLICATION", []string{readsTable, `partial index`, `allowed to replicate`}},
@@ -231,6 +252,9 @@ var holes = []hole{
 		"ALTER TABLE adult ADD mood mood", []string{ownsCode + `(public\.)?mood,`}},
 	{"an array of a domain of the guest's", "CREATE DOMAIN years AS int; ALTER DOMAIN years OWNER TO GUEST; " +
 		"ALTER TABLE adult ADD all_of years[]", []string{ownsCode + `(public\.)?years,`}},
+	{"a domain by a function of the guest's", guestFunction(guestAges) +
+		"CREATE DOMAIN years AS int CHECK (f(VALUE) > 0); CREATE DOMAIN youth AS years; ALTER TABLE adult ADD y youth",
+		[]string{ownsCode + `(public\.)?f\(integer\),`}},
 	{name: "functions of others, and the guest's elsewhere", setup: guestFunction(guestAges) +
 		"CREATE INDEX i ON country (f(length(name))); CREATE FUNCTION g(a int) RETURNS int IMMUTABLE LANGUAGE sql " +
 		"AS 'SELECT a'; CREATE INDEX j ON adult (g(age)); CREATE TYPE mood AS ENUM ('good'); " +

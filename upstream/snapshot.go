@@ -38,8 +38,8 @@ type Snapshot struct {
 //
 // So can a plain table: PostgreSQL's planner evaluates what is constant in the expressions of its indexes, partial
 // ones' conditions, constraints and statistics, and its owner may make an index at any moment, also under the lock.
-// Children that an owner attaches under the lock are not in what was hashed. So nobody owns one, or the type of a
-// column of it, but who may read every protected table anyway.
+// Children that an owner attaches under the lock are not in what was hashed. So nobody owns one, the type of a column
+// of it, or a function that it calls, but who may read every protected table anyway.
 func (r *Reader) InSnapshot(
 	ctx context.Context, tables []Ordinary, protected []Protected, f func(*Snapshot) error,
 ) error {
@@ -89,7 +89,7 @@ func (s *Snapshot) open(ctx context.Context, t Ordinary, protected []Protected) 
 		return unreadable(t)
 	case rows[0][1].Text != "t" && !hook.GuestCode:
 		return sqlstate.New(sqlstate.NotAnswerable, "the table %s.%s cannot be read together with protected rows: "+
-			"it belongs to a role that may not read these", t.Schema, t.Name).
+			"it, or code of it, belongs to a role that may not read these", t.Schema, t.Name).
 			WithHint("Code of a table's owner can run when it is read. Aggregate the protected table in a subquery " +
 				"and join the result; or let the owner of the protected tables own this one, and grant you " +
 				"INSERT, UPDATE and DELETE.")
@@ -112,13 +112,15 @@ func (s *Snapshot) open(ctx context.Context, t Ordinary, protected []Protected) 
 }
 
 // plainTable tells of the relation named by its parameter whether it, with all its partitions and children, holds its
-// rows itself, shows them to everybody alike, and is none of a guest's session alone; and whether all who own one, or a
-// type that users made of a column, may read the protected tables, whose schemas and names are the others.
+// rows itself, shows them to everybody alike, and is none of a guest's session alone; and whether all who own one, a
+// type that users made of a column, or code that it runs, may read the protected tables, whose schemas and names are
+// the others.
 const plainTable = `WITH RECURSIVE down AS (SELECT to_regclass($1)::oid AS oid UNION SELECT inhrelid FROM pg_inherits
   JOIN down ON inhparent = down.oid),
   owners AS (SELECT c.relowner AS owner FROM down JOIN pg_class c USING (oid)
     UNION SELECT t.typowner FROM down JOIN pg_attribute a ON a.attrelid = down.oid JOIN pg_type t ON t.oid = a.atttypid
-      WHERE a.attnum > 0 AND NOT a.attisdropped),
+      WHERE a.attnum > 0 AND NOT a.attisdropped
+    UNION SELECT x.owner FROM down JOIN ` + codeOwners + ` AS x ON x.of = down.oid),
   protected AS (SELECT c.oid FROM unnest($2::text[], $3::text[]) AS w(s, n) JOIN pg_namespace ns ON ns.nspname = w.s
     JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = w.n)
   SELECT bool_and(c.relkind IN ('r', 'p', 'm') AND NOT c.relrowsecurity AND c.relpersistence <> 't') AND count(*) > 0,

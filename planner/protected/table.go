@@ -80,7 +80,7 @@ func (t *Table) Number(ctx context.Context, db row.Database, expr parser.Expr) (
 
 // total resolves an expression and gives its total form; nil: a condition that always holds.
 func (t *Table) total(ctx context.Context, db row.Database, root row.Root) (parser.Expr, error) {
-	typing, err := row.Resolve(ctx, db, t.Quoted()+" AS t", "t", []row.Root{root}, nil)
+	typing, err := row.Resolve(ctx, db, t.Quoted()+" AS t", []row.Root{root}, nil)
 	if err != nil {
 		return nil, err
 	}

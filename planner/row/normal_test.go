@@ -100,7 +100,7 @@ func (s *server) bound(t *testing.T, expression string) *term {
 	if err != nil {
 		t.Fatalf("%s: %v", expression, err)
 	}
-	typing, err := Resolve(t.Context(), s, "public.x AS t", "t", []Root{{Expr: e}}, func(int) uint32 { return 0 })
+	typing, err := Resolve(t.Context(), s, "public.x AS t", []Root{{Expr: e}}, func(int) uint32 { return 0 })
 	if err != nil {
 		t.Fatalf("%s: %v", expression, err)
 	}

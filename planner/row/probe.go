@@ -15,7 +15,7 @@ import (
 
 // probe is the statement that asks for every type at once. The roots come first, as the client wrote them, since that
 // is what parameters and literals take their types from.
-func (r *resolver) probe(from, alias string) string {
+func (r *resolver) probe(from string) string {
 	bare := func(t *term) string {
 		if t.kind == kParam {
 			return "$" + itoa(r.numbers[t.number])
@@ -27,7 +27,7 @@ func (r *resolver) probe(from, alias string) string {
 	add := func(format string, terms ...*term) {
 		list := make([]string, len(terms))
 		for i, t := range terms {
-			list[i] = parser.SQL(t.form(bare), alias, nil)
+			list[i] = parser.SQL(t.form(bare), "t", nil)
 		}
 		cols = append(cols, fmt.Sprintf(format, strings.Join(list, ", ")))
 	}

@@ -17,6 +17,7 @@ type Root struct {
 	Value     bool   // the type that is asked for is the argument's, not the aggregate's; count looks at its value too
 	Condition bool
 	Expr      parser.Expr
+	Position  int // of the aggregate in the client's statement; 0: it has none
 }
 
 // Typing is what PostgreSQL resolves the expressions of one statement to.
@@ -34,10 +35,10 @@ type Typing struct {
 // maxNodes bounds the columns of the statement that asks for types: PostgreSQL's targets of a SELECT are at most 1664.
 const maxNodes = 1600
 
-// Resolve asks PostgreSQL what the roots mean in a SELECT from the relation that from names, with the alias alias. The
-// order of the roots is that of the client's statement, as far as parameters take their types from where they come
-// first. paramTypes gives the types that the client gave for its parameters, 0 where it gave none.
-func Resolve(ctx context.Context, db Database, from, alias string, roots []Root,
+// Resolve asks PostgreSQL what the roots mean in a SELECT from the relations that from names, the first of them with
+// the alias t. The order of the roots is that of the client's statement, as far as parameters take their types from
+// where they come first. paramTypes gives the types that the client gave for its parameters, 0 where it gave none.
+func Resolve(ctx context.Context, db Database, from string, roots []Root,
 	paramTypes func(number int) uint32) (*Typing, error) {
 	r := &resolver{Typing: &Typing{roots: roots}, numbers: map[int]int{}, columns: map[string][]*term{}}
 	for _, root := range roots {
@@ -68,13 +69,9 @@ func Resolve(ctx context.Context, db Database, from, alias string, roots []Root,
 	for i, n := range r.Params {
 		types[i] = paramTypes(n)
 	}
-	d, err := db.Describe(ctx, r.probe(from, alias), types)
-	if sqlstate.Is(err, sqlstate.DatatypeMismatch) { // of the probe's own IS TRUE
-		e := *sqlstate.As(err)
-		e.Message = strings.Replace(e.Message, "argument of IS TRUE must", "argument of WHERE must", 1)
-		return nil, &e
-	} else if err != nil {
-		return nil, err
+	d, err := db.Describe(ctx, r.probe(from), types)
+	if err != nil {
+		return nil, r.mistyped(err)
 	}
 
 	// What is typed is what everything below goes by: nothing asks PostgreSQL for a type again.

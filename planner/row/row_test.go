@@ -160,7 +160,7 @@ func parse(expression string) (parser.Expr, error) {
 
 // bind resolves and binds one expression, and prints its total form; empty where nothing is left of it.
 func (s *server) bind(ctx context.Context, root Root, values ...Value) (string, error) {
-	typing, err := Resolve(ctx, s, "public.x AS t", "t", []Root{root}, func(int) uint32 { return 0 })
+	typing, err := Resolve(ctx, s, "public.x AS t", []Root{root}, func(int) uint32 { return 0 })
 	if err != nil {
 		return "", err
 	}

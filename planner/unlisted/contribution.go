@@ -34,8 +34,7 @@ func (x expansion) contributions(a parser.Aggregate) (args []parser.Expr, counte
 		case !ok && a.Func == "count":
 			return nil, nil, sqlstate.New(sqlstate.NotAnswerable,
 				"count(DISTINCT ...) of rows that are not listed takes sums and products of columns").
-				WithHint("Count the groups: SELECT count(*) FROM (SELECT x FROM ... GROUP BY x) g. Those of too few " +
-					"rows are not among them.").At(a.Position)
+				WithHint("%s", parser.CountGroupsHint("x")).At(a.Position)
 		case !ok:
 			return nil, nil, sqlstate.New(sqlstate.NotAnswerable,
 				"%s of rows that are not listed takes sums and products of columns: anything else can choose "+

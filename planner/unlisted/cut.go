@@ -37,11 +37,6 @@ type Cut struct {
 	number  map[int]int
 }
 
-// Reads reports whether a cut reads a twin whose rows are not listed.
-func Reads(c *parser.Cut) bool {
-	return slices.ContainsFunc(c.Sources, func(s parser.Source) bool { return s.Table.Aggregates })
-}
-
 // New lays out a cut and asks PostgreSQL for its types. given are the types that the client gave for parameters.
 func New(
 	ctx context.Context, c *parser.Cut, tables protected.Tables, db protected.Database, given []uint32,
@@ -64,7 +59,7 @@ func New(
 	if err != nil {
 		return nil, err
 	}
-	out.typing, err = row.Resolve(ctx, db, out.beside(), "t", roots, func(n int) uint32 { return given[n-1] })
+	out.typing, err = row.Resolve(ctx, db, out.beside(), roots, func(n int) uint32 { return given[n-1] })
 	if err != nil {
 		return nil, sqlstate.Place(err, out.cut.Position)
 	}
@@ -99,7 +94,8 @@ func (c *Cut) roots() (roots []row.Root, err error) {
 		a.Args, c.counted = args, append(c.counted, counted)
 		for k, arg := range a.Args {
 			value := a.Fraction != "" || a.Distinct && a.Func == "count"
-			roots = append(roots, row.Root{Aggregate: a.Func, Expr: arg, Further: k > 0, Value: value})
+			roots = append(roots, row.Root{Aggregate: a.Func, Expr: arg, Further: k > 0, Value: value,
+				Position: a.Position})
 		}
 	}
 

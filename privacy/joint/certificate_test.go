@@ -47,6 +47,19 @@ func TestCertificateOfShifts(t *testing.T) {
 		}
 	}
 
+	for _, c := range []struct {
+		epsilon, failure float64
+		laplace          []float64
+	}{
+		{epsilon: 0}, {epsilon: -1}, {epsilon: math.NaN()}, {epsilon: math.Inf(1)}, {epsilon: 1, failure: -.001},
+		{epsilon: 1, failure: 1.001}, {epsilon: 1, failure: math.NaN()}, {epsilon: 1, laplace: []float64{.1, -.1}},
+		{epsilon: 1, laplace: []float64{math.NaN()}}, {epsilon: 1, laplace: []float64{math.Inf(1)}},
+	} {
+		if d, err := (Cost{Kappa2: 1}).Delta(c.epsilon, c.laplace, c.failure); err == nil || d != 1 {
+			t.Errorf("%+v: %g, %v", c, d, err)
+		}
+	}
+
 	if d, err := unknown.Delta(1, nil, 0); d != 1 {
 		t.Errorf("an infinite cost has δ = %g, %v", d, err)
 	}
@@ -90,5 +103,33 @@ func TestFewDoNotDominateMany(t *testing.T) {
 
 	if a, b := exact(1, 400).Delta(.2), exact(1, 1).Delta(.2); !(a.Low > b.High) {
 		t.Errorf("of many δ = %g, of few %g", a, b)
+	}
+}
+
+// The moment of the loss of a coordinate N(0,e^y) against N(0,1) is what its integral is, and infinite where that is:
+// where the tail e^(-x²e^-y/2) grows as fast as e^(sL) falls, from s = 1/(e^y-1) on.
+func TestCoordinatesHaveTheirMoment(t *testing.T) {
+	for _, y := range []float64{.01, .3, 1.5} {
+		u, edge := math.Pow(2*math.Sinh(y/2), 2), 1/math.Expm1(y)
+		for _, part := range []float64{.01, .3, .9} {
+			s, step, moment := part*edge, 0., 0.
+			sd := math.Sqrt(math.Exp(y) / (1 - part)) // of e^(sL) times the density: what is integrated is about normal
+			step = sd / 50
+			for x := -12 * sd; x < 12*sd; x += step {
+				loss := -y/2 + x*x/2*(1-math.Exp(-y))
+				moment += step * math.Exp(s*loss-y/2-x*x/2*math.Exp(-y)) / math.Sqrt(2*math.Pi)
+			}
+			for _, count := range []float64{1, 7} {
+				want := count * math.Log(moment)
+				if got := coordinatesMoment(s, count*u, u); math.Abs(got-want) > 1e-6*want {
+					t.Errorf("y = %g, s = %g, %g times: %g, want %g", y, s, count, got, want)
+				}
+			}
+		}
+		for _, part := range []float64{1.001, 1.5, 100} {
+			if got := coordinatesMoment(part*edge, u, u); !math.IsInf(got, 1) {
+				t.Errorf("y = %g, s = %g: the moment is not %g", y, part*edge, got)
+			}
+		}
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever releases it grew by, W is D between S^-½: its Frobenius norm is tr(S⁻¹DS⁻¹D).
+// Whatever releases it grew by, W is D between S^-½: its Frobenius norm is tr(S⁻¹DS⁻¹D). What counts where W would be
+// too large is D between the roots of the components' own noise.
 func TestWhitenedDifferencesAgainstDefinitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sample := drawSample(t)
@@ -56,6 +57,21 @@ func TestWhitenedDifferencesAgainstDefinitions(t *testing.T) {
 
 			if most > 1e-9*(1+want) {
 				t.Fatalf("the sums of rows are off by %v", most)
+			}
+
+			square, pair := 0.0, account.secrets[of].pairs[nth]
+			for i, n := range dense.noise {
+				sum := 0.0
+				for k, m := range dense.noise {
+					v := math.Abs(d.At(i, k)) / math.Sqrt(n*m)
+					square, sum = square+v*v, sum+v
+				}
+				if got := pair.rows[end][i]; math.Abs(got-sum) > 1e-6*math.Max(sum, 1e-3) {
+					t.Fatalf("row %d of D has %v by the noise, want %v", i, got, sum)
+				}
+			}
+			if got := pair.square[end]; math.Abs(got-square) > 1e-6*math.Max(square, 1e-6) {
+				t.Fatalf("‖D‖² by the noise is %v, want %v", got, square)
 			}
 		}
 	})

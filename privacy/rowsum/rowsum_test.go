@@ -160,6 +160,10 @@ func TestLawsAreComputedOnce(t *testing.T) {
 		if laws < 2*boxes || laws > most*boxes {
 			t.Errorf("%d laws for %d boxes of pairs up to %d apart", laws, boxes, apart)
 		}
+		laws = 0
+		if _, err := s.Certify(a, false); err != nil || laws > 2*3 {
+			t.Errorf("%d laws for three boxes of pairs that are %d apart: %v", laws, apart, err)
+		}
 	}
 }
 

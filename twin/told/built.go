@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fugu/dataset"
+	"fugu/internal/hook"
 	"fugu/parser"
 	"fugu/sqlstate"
 	"fugu/upstream"
@@ -22,8 +23,21 @@ type Built struct {
 	at map[string]time.Time // when a twin was last seen, by its table
 }
 
+// built finds the twin $2 in the schema $1, of a table in the schema $4: it is a table and, unless $3, the reader may
+// read it. It says whether the schema and all that is in it belong to roles that may read the table itself.
+const built = `SELECT NOT EXISTS (SELECT FROM pg_class p JOIN pg_namespace w ON w.oid = p.relnamespace,
+	    (SELECT n.nspowner UNION SELECT o.relowner FROM pg_class o WHERE o.relnamespace = n.oid) AS x(owner)
+	  WHERE w.nspname = $4 AND p.relname = $2 AND NOT has_any_column_privilege(x.owner, p.oid, 'SELECT'))
+	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')
+	  AND ($3::bool OR has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'))`
+
 // there reports whether the twin of a table is built, and, where its rows are not listed, whether the reader may read
 // it. Everybody may read the catalog, in which it is looked for.
+//
+// What the reader reads runs code of its owner's with the reader's rights. So where the reader reads twins, and the
+// list of them, it is an error if any of it is somebody's who may not read the table anyway: a guest's, say, who was
+// there before the first build.
 func (b *Built) there(ctx context.Context, reader *upstream.Reader, t *dataset.Protected) (bool, error) {
 	b.mu.Lock()
 	seen, ok := b.at[t.Table.String()]
@@ -32,13 +46,16 @@ func (b *Built) there(ctx context.Context, reader *upstream.Reader, t *dataset.P
 		return true, nil
 	}
 
-	rows, err := reader.Query(ctx, `SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-	  WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')
-	    AND ($3::bool OR has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'))`,
-		[][]byte{[]byte(parser.TwinSchema), []byte(t.Table.Name), []byte(strconv.FormatBool(t.Table.AtLeast == 0))},
-		[]uint32{25, 25, 16})
+	unlisted := t.Table.AtLeast > 0
+	rows, err := reader.Query(ctx, built, [][]byte{[]byte(parser.TwinSchema), []byte(t.Table.Name),
+		[]byte(strconv.FormatBool(!unlisted)), []byte(t.Table.Schema)}, []uint32{25, 25, 16, 25})
 	if err != nil || len(rows) == 0 {
 		return false, err
+	}
+	if unlisted && rows[0][0].Text != "t" && !hook.GuestCode {
+		return false, sqlstate.New(sqlstate.ModelUnfit, "the schema %s, or something in it, belongs to a role that "+
+			"may not read %s", parser.TwinSchema, t.Table).
+			WithHint("The policy's owner can see whose it is: fugu check.")
 	}
 
 	// That it is there is remembered, and not that it is missing: the next statement may find it.

@@ -23,6 +23,7 @@ const plantedCode = `
 	  BEGIN PERFORM pg_catalog.set_config('search_path', 'public, pg_catalog', false); RETURN 1; END $$;
 	DO $$ BEGIN CREATE OPERATOR public.> (LEFTARG = int, RIGHTARG = int, FUNCTION = public.spied); EXCEPTION
 	  WHEN duplicate_function THEN NULL; END $$;
+	RESET ROLE; DROP TABLE IF EXISTS public.lent; SET ROLE fugu_guest;
 	DROP TABLE IF EXISTS public.indexed, public.partly, public.counted, public.led, public.parent CASCADE;
 	CREATE TABLE public.indexed AS SELECT 'north' AS region, 1 AS weight;
 	CREATE TABLE public.partly AS TABLE public.indexed;
@@ -42,28 +43,34 @@ const plantedCode = `
 	CREATE FUNCTION public.felt(public.mood) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.look(6);
 	  RETURN 'north'; END $$;
 	CREATE CAST (public.mood AS text) WITH FUNCTION public.felt(public.mood) AS IMPLICIT;
-	CREATE DOMAIN public.checked AS text CHECK (public.look(7) = 1);`
+	CREATE DOMAIN public.checked AS text CHECK (public.look(7) = 1);
+	RESET ROLE;
+	CREATE TABLE public.lent AS TABLE public.indexed;
+	CREATE INDEX ON public.lent ((weight + public.look(8)));
+	GRANT SELECT ON public.lent TO fugu_reader, fugu_guest;`
 
 // Code of the analyst's own that PostgreSQL runs for whoever reads a table or takes a value: with the reader's rights
-// it reads the table, and leaves what it saw in a lock. The planner evaluates what is constant in an index, a condition
-// of a partial one, statistics, or the constraint of a child; a parameter is cast, or checked, when it is bound. Who
-// wrote an operator to stand in for pg_catalog's needs no right and no name of the table: the code sets the reader's
-// search_path.
+// it reads the table, and leaves what it saw in a lock, which others try to take. The planner evaluates what is
+// constant in an index, a condition of a partial one, statistics, or the constraint of a child; a parameter is cast, or
+// checked, when it is bound. Who wrote an operator to stand in for pg_catalog's needs no right and no name of the
+// table: the code sets the reader's search_path. The table lent is the owner's own, who made an index of it by the
+// analyst's function.
 func TestPlantedCode(t *testing.T) {
 	seen := func(way int) string {
-		return fmt.Sprintf(" | SELECT max(objid::int) FROM pg_locks WHERE locktype = 'advisory' AND classid = %d "+
-			"AND database = (SELECT oid FROM pg_database WHERE datname = current_database())", way)
+		return fmt.Sprintf(" | SELECT max(n) FROM generate_series(1, 2000) AS n "+
+			"WHERE NOT pg_try_advisory_xact_lock(%d, n)", way)
 	}
 	join := func(table, condition string, way int) string {
 		return "SELECT count(*) FROM customer c JOIN public." + table + " p ON c.region = p.region " +
 			"WHERE c.income = 'high'" + condition + seen(way)
 	}
-	channel{off: []*bool{&hook.GuestCode, &hook.Unmasked}, plant: plantedCode, worlds: worlds, tell: []string{
+	channel{off: []*bool{&hook.GuestCode}, plant: plantedCode, worlds: worlds, tell: []string{
 		join("indexed", "", 1),
 		join("partly", "", 2),
 		join("counted", "", 3),
 		join("parent", " AND p.weight > 0", 4),
 		join("led", " AND c.id > -1", 5),
+		join("lent", "", 8),
 		"PREPARE q (public.mood) AS SELECT count(*) FROM customer WHERE region = lower($1) | EXECUTE q('north')" +
 			seen(6),
 	}, more: []string{

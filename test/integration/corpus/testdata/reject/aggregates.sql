@@ -108,3 +108,15 @@ SELECT (SELECT sum(o.amount) FROM countries) FROM orders o;
 
 -- from: a subquery of a cut that uses a column
 SELECT status, (SELECT name FROM countries WHERE code = o.country) FROM orders o GROUP BY status;
+
+-- from: a misspelt aggregate
+SELECT cuont(*) FROM orders;
+
+-- from: a misspelt aggregate
+SELECT status, summ(amount) FROM orders GROUP BY status;
+
+-- from: a misspelt aggregate
+SELECT sum(amount), averge(amount) FROM orders;
+
+-- from: sums of conditions
+SELECT sum(amount), sum(is_paid) FROM orders;
