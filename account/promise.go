@@ -37,8 +37,8 @@ func (b *Broken) Error() string {
 	if b.Secret == "" {
 		of = "the secrets of table " + b.Table.String()
 	}
-	return fmt.Sprintf("dataset %q: answers that were charged since %s hide less of %s than its policy promises now: %s",
-		b.Dataset, b.Since.UTC().Format("2006-01-02 15:04 UTC"), of, b.What)
+	return fmt.Sprintf("dataset %q: answers that were charged since %s hide less of %s than its policy promises now: "+
+		"%s", b.Dataset, b.Since.UTC().Format("2006-01-02 15:04 UTC"), of, b.What)
 }
 
 // Mend says what to do about it.

@@ -91,7 +91,8 @@ var (
 	alone   = []string{"  public.cargo: {link: {to: public.ship, on: {ship: id}}, reference: public.cargoes}\n", ""}
 	renamed = both(alone, []string{"public.ship,", "public.boat,", "public.ship:", "public.boat:"})
 	other   = []string{"tons > 100", "tons > 200"}
-	steam   = []string{"  deep:", "  steam: {table: public.ship, proportion: kind = 'steam', pairs: [[0.2, 0.3]]}\n  deep:"}
+	steam   = []string{"  deep:",
+		"  steam: {table: public.ship, proportion: kind = 'steam', pairs: [[0.2, 0.3]]}\n  deep:"}
 )
 
 // both are the changes of two policies.
@@ -137,7 +138,8 @@ func TestPromisesOnlyNarrow(t *testing.T) {
 
 		// What is told of a linked table is charged to the secrets of the other.
 		"a linked table by itself": {{"ship", "", nil}, {"cargo", "it is new", []string{
-			"{link: {to: public.ship, on: {ship: id}}, reference: public.cargoes}", "{rows: 9, reference: public.cargoes}",
+			"{link: {to: public.ship, on: {ship: id}}, reference: public.cargoes}",
+			"{rows: 9, reference: public.cargoes}",
 			"  deep:", "  heavy: {table: public.cargo, proportion: tons > 5, pairs: [[0.2, 0.3]]}\n  deep:"}}},
 		"linked to another": {{"ship", "", nil}, {"port", "it is new", []string{"to: public.ship", "to: public.port"}}},
 	} {
@@ -153,7 +155,8 @@ func TestPromisesOnlyNarrow(t *testing.T) {
 				switch {
 				case s.refused == "" && err != nil:
 					t.Errorf("step %d: %v", i, err)
-				case s.refused != "" && (!sqlstate.Is(err, sqlstate.NotAllowed) || !strings.Contains(err.Error(), s.refused)):
+				case s.refused != "" && (!sqlstate.Is(err, sqlstate.NotAllowed) ||
+					!strings.Contains(err.Error(), s.refused)):
 					t.Errorf("step %d: %v, want %q", i, err, s.refused)
 				case s.refused != "" && (len(broken) == 0 || !strings.Contains(fmt.Sprint(broken), s.refused)):
 					t.Errorf("step %d: whoever looks at the policy is told %v", i, broken)

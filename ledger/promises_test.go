@@ -46,7 +46,8 @@ func TestTamperedPromisesAreFound(t *testing.T) {
 			if tt.name != "" && !strings.HasPrefix(tt.statement, "INSERT") && byHand(path, tt.statement) == nil {
 				t.Errorf("%q: the database let it through", tt.name)
 			}
-			raw(t, path, `PRAGMA foreign_keys = 0; DROP TRIGGER promises_stay; DROP TRIGGER promises_fixed;`+tt.statement)
+			raw(t, path, `PRAGMA foreign_keys = 0; DROP TRIGGER promises_stay; DROP TRIGGER promises_fixed;`+
+				tt.statement)
 			if opens(p) != (tt.name == "") {
 				t.Errorf("%q: opened %t", tt.name, tt.name != "")
 			}

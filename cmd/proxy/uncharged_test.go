@@ -94,7 +94,8 @@ func TestPromisesThatGrow(t *testing.T) {
 		t.Errorf("as before: exit %d\n%s%s", code, stdout, stderr)
 	}
 	proxy.reloadTo(t, path, strings.Replace(narrowPolicy, "assume:", steamToo+"assume:", 1))
-	if got := proxy.asks(t, askedNext); !strings.Contains(got, `secret "steam"`) || !strings.Contains(got, "it is new") {
+	if got := proxy.asks(t, askedNext); !strings.Contains(got, `secret "steam"`) ||
+		!strings.Contains(got, "it is new") {
 		t.Errorf("with another secret: %s", got)
 	}
 }
