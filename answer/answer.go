@@ -57,7 +57,7 @@ func (q *Question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 	// An answer that is pending has been paid for. For any other there may be a cheaper way than to charge for it.
 	charge := q.wanted()
 	if !found.Pending {
-		if a, ok, err := q.fromPast(ctx, charge); ok || err != nil {
+		if a, ok, err := q.answerFromPast(ctx, charge); ok || err != nil {
 			return a, ok, err
 		}
 		if err := q.checkLimit(ctx); err != nil {

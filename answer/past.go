@@ -17,11 +17,11 @@ import (
 	"fugu/reuse"
 )
 
-// fromPast answers the question from what was answered before, if that is within the error that was asked for. It costs
-// nothing: what it returns is a function of answers that have been paid for, by everybody and by all shares of whoever
-// asks. Whether it answers, and how, depends on the statements, on their noise and on the reference: on no protected
-// row, nor on any value that was released.
-func (q *Question) fromPast(ctx context.Context, c ledger.Charge) (a ledger.Answer, ok bool, err error) {
+// answerFromPast answers the question from what was answered before, if that is within the error that was asked for. It
+// costs nothing: what it returns is a function of answers that have been paid for, by everybody and by all shares of
+// whoever asks. Whether it answers, and how, depends on the statements, on their noise and on the reference: on no
+// protected row, nor on any value that was released.
+func (q *Question) answerFromPast(ctx context.Context, c ledger.Charge) (a ledger.Answer, ok bool, err error) {
 	if q.asked.Error == (privacy.Tolerance{}) || hook.NoStored {
 		return a, false, nil
 	}
@@ -36,7 +36,7 @@ func (q *Question) fromPast(ctx context.Context, c ledger.Charge) (a ledger.Answ
 	if err != nil {
 		return a, false, nil // the fresh answer says what is wrong
 	}
-	p, err := q.Estimate(ctx, m)
+	p, err := q.FromPast(ctx, m)
 	if err != nil || p == nil {
 		return a, false, err
 	}
@@ -72,10 +72,10 @@ func (q *Question) derivedKey() ledger.Key {
 	return ledger.Key(hex.EncodeToString(sum[:]))
 }
 
-// Estimate looks for an answer from the past, and returns nil if none is within the error that was asked for.
-func (q *Question) Estimate(ctx context.Context, m *quote.Quote) (*reuse.Estimates, error) {
+// FromPast looks for an answer from the past, and returns nil if none is within the error that was asked for.
+func (q *Question) FromPast(ctx context.Context, m *quote.Quote) (*reuse.Estimates, error) {
 	r := q.Request
-	return q.desk.past.Estimate(ctx, shareBook{q}, reuse.Asked{
+	return q.desk.past.Estimate(ctx, shareBook{q}, reuse.Wanted{
 		Quote: m, Policy: r.Policy, Epoch: q.standing.Epoch, Within: q.asked.Error, Database: r.Database})
 }
 
@@ -113,7 +113,7 @@ func (q *Question) explainPast(ctx context.Context, m *quote.Quote) (string, err
 	} else if ok {
 		return fmt.Sprintf("given before as answer %d, from answers %s", a.ID, From(a)), nil
 	}
-	p, err := q.Estimate(ctx, m)
+	p, err := q.FromPast(ctx, m)
 	if err != nil || p == nil {
 		return "", err
 	}

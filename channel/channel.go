@@ -80,7 +80,7 @@ func rounded(row []float64) ([]Entry, error) {
 	return out, nil
 }
 
-// Inputs is the number of true values, Outputs that of values that may be shown.
+// Inputs is the number of true values.
 func (c Channel) Inputs() int { return len(c.rows) }
 
 // Outputs is the number of values that may be shown.

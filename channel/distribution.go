@@ -11,8 +11,7 @@ import "math"
 //
 //	D_f(λ shown ‖ λ' shown) ≤ Σ γ(x,x') D_f(P(·|x) ‖ P(·|x'))   (1)
 //
-// which is at most the greatest of the terms [Theorem 1], and point masses reach it. The proofs in the stored text of
-// the paper are cut off; this is ours.
+// which is at most the greatest of the terms [Theorem 1], and point masses reach it. This proof is ours.
 func (c Channel) Apart(d Divergence) float64 {
 	return c.PerDistance(d, func(int, int) float64 { return 1 })
 }

@@ -10,8 +10,8 @@ type Divergence struct {
 	alone float64 // lim f(t)/t: what a unit of probability counts for that p has and q excludes
 }
 
-// The divergences of Kawamoto & Murakami's Table I. The stored text of the paper has lost the symbols; these are the
-// textbook's: in nats where there is a logarithm, total variation and Hellinger's between 0 and 1.
+// The divergences of Kawamoto & Murakami's Table I, as textbooks define them: in nats where there is a logarithm, total
+// variation and Hellinger's between 0 and 1.
 var (
 	KL = Divergence{"KL", func(t float64) float64 {
 		if t == 0 {

@@ -22,7 +22,7 @@ func LoadApart(ctx context.Context, policies []*policy.Policy, reader *upstream.
 	return s, nil
 }
 
-// admits refuses a user who may not ask about one of the twins of a database of their own. Statements are not looked at
+// Admits refuses a user who may not ask about one of the twins of a database of their own. Statements are not looked at
 // there, so that it counts for the session as a whole.
 func (s *Snapshot) Admits(user string) error {
 	for _, p := range s.Apart {

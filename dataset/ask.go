@@ -13,16 +13,17 @@ import (
 	"fugu/upstream"
 )
 
-// Asked is a statement of a policy or of its owner: one that has neither parameters nor ordinary tables.
-type Asked struct {
+// Planned is a statement of a policy or of its owner, planned and bound: one that has neither parameters nor ordinary
+// tables.
+type Planned struct {
 	Policy *policy.Policy
 	Plan   *planner.Plan
 	Cuts   []*planner.Bound
 }
 
 // Ask plans a statement that aggregates protected tables, of a policy or, if that is nil, of any. It reads no row.
-func (s *Snapshot) Ask(ctx context.Context, reader *upstream.Reader, p *policy.Policy, sql string) (Asked, error) {
-	var out Asked
+func (s *Snapshot) Ask(ctx context.Context, reader *upstream.Reader, p *policy.Policy, sql string) (Planned, error) {
+	var out Planned
 	none := sqlstate.New(sqlstate.NotAnswerable, "the text is not one statement that aggregates a protected table").
 		WithHint("Write one SELECT with count, sum or avg over a protected table.")
 

@@ -83,11 +83,11 @@ func (s *Snapshot) alone(c *planner.Bound, p *policy.Policy, d *Declared) error 
 	}
 	root.Alone = d
 	for i, l := range d.Laws {
-		close, err := closeness(p, l, s.Find(c.Table.Schema, c.Table.Name).Psi[i].Spans)
+		near, err := closeness(p, l, s.Find(c.Table.Schema, c.Table.Name).Psi[i].Spans)
 		if err != nil {
 			return err
 		}
-		d.Close = append(d.Close, close)
+		d.Close = append(d.Close, near)
 	}
 	return nil
 }

@@ -46,13 +46,17 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 	}
 
 	// What is shown of the tables: views over them are found before what lists both.
-	if err := s.loadShadows(ctx, reader, protected); err != nil {
+	tables, err := s.shadowRoots(ctx, reader)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.loadShadows(ctx, reader, tables, protected); err != nil {
 		return nil, err
 	}
 	if err := s.loadViews(ctx, reader); err != nil {
 		return nil, err
 	}
-	if err := s.loadIntrospection(ctx, reader); err != nil {
+	if err := s.loadIntrospection(ctx, reader, tables); err != nil {
 		return nil, err
 	}
 	// Lists show the whole table, and its partitions are no tables of their own there.
@@ -121,8 +125,7 @@ func (s *Snapshot) link(p *policy.Policy) error {
 		for _, k := range t.Table.Link.Keys {
 			if !slices.Contains(t.Syntax.Columns, k.Own) || !slices.Contains(theirs, k.To) {
 				return p.Misfit(t.Config.At, "table %s: link: there are no columns %s of it and %s of %s", t.Table,
-					k.Own,
-					k.To, to)
+					k.Own, k.To, to)
 			}
 		}
 	}

@@ -16,7 +16,8 @@ import (
 
 // loadShadows reads what the shadows of the protected tables need: their oids, those of the databases beside this one
 // that hold some too, and the columns that the catalog's relations have in this version of PostgreSQL.
-func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader, beside []string) (err error) {
+func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader, tables []shadow.Root,
+	beside []string) (err error) {
 	var databases []shadow.Database
 	for _, name := range beside {
 		rows, err := reader.Query(ctx, "SELECT oid FROM pg_database WHERE datname = $1", [][]byte{[]byte(name)}, nil)
@@ -30,15 +31,10 @@ func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader, bes
 		databases = append(databases, shadow.Database{Name: name, OID: uint32(oid)})
 	}
 
-	var roots []shadow.Root
-	for _, t := range s.Tables {
-		root, err := rootOf(ctx, reader, t.Table.Schema, t.Table.Name)
-		if err != nil {
-			return err
-		}
-		root.Rows, root.Twin = t.Table.Rows, t.Table.Twin
-		root.Whole = root.Whole && t.Table.Twin && t.Table.AtLeast == 0
-		roots = append(roots, root)
+	roots := slices.Clone(tables)
+	for i, t := range s.Tables {
+		roots[i].Rows, roots[i].Twin = t.Table.Rows, t.Table.Twin
+		roots[i].Whole = roots[i].Whole && t.Table.Twin && t.Table.AtLeast == 0
 	}
 
 	// Masks name columns, of which every version of PostgreSQL has others.
@@ -57,8 +53,20 @@ func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader, bes
 	return err
 }
 
-// rootOf finds the OID of a relation, and whether it has partitions.
-func rootOf(ctx context.Context, reader *upstream.Reader, schema, name string) (shadow.Root, error) {
+// shadowRoots are the protected tables, in order, as the catalog has them.
+func (s *Snapshot) shadowRoots(ctx context.Context, reader *upstream.Reader) (out []shadow.Root, err error) {
+	for _, t := range s.Tables {
+		root, err := shadowRoot(ctx, reader, t.Table.Schema, t.Table.Name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, root)
+	}
+	return out, nil
+}
+
+// shadowRoot finds the OID of a relation, and whether it has partitions.
+func shadowRoot(ctx context.Context, reader *upstream.Reader, schema, name string) (shadow.Root, error) {
 	quoted := Quoted(policy.QualifiedName{Schema: schema, Name: name})
 	out := shadow.Root{Schema: schema, Name: name}
 	rows, err := reader.Query(ctx, `SELECT r.oid, EXISTS (SELECT FROM pg_partitioned_table WHERE partrelid = r.oid)
@@ -89,24 +97,17 @@ const writableViews = `SELECT c.relname, pg_get_viewdef(c.oid) FROM pg_class c
 	      AND NOT has_table_privilege('public', d.refobjid, 'SELECT'))`
 
 // loadIntrospection finds what information_schema is to show: the protected tables, and the views over them.
-func (s *Snapshot) loadIntrospection(ctx context.Context, reader *upstream.Reader) (err error) {
-	var tables []shadow.Root
-	for _, t := range s.Tables {
-		root, err := rootOf(ctx, reader, t.Table.Schema, t.Table.Name)
-		if err != nil {
-			return err
-		}
-		tables = append(tables, root)
-	}
+func (s *Snapshot) loadIntrospection(ctx context.Context, reader *upstream.Reader, tables []shadow.Root) (err error) {
+	shown := slices.Clone(tables)
 	for _, v := range s.views {
-		root, err := rootOf(ctx, reader, v.Schema, v.Name)
+		root, err := shadowRoot(ctx, reader, v.Schema, v.Name)
 		if err != nil {
 			return err
 		}
-		tables = append(tables, root)
+		shown = append(shown, root)
 	}
 
-	s.listing, err = shadow.NewIntrospection(tables)
+	s.listing, err = shadow.NewIntrospection(shown)
 	return err
 }
 

@@ -106,7 +106,9 @@ func (t *Protected) loadClasses(ctx context.Context, reader *upstream.Reader) (e
 // loadTwin reads the columns of a table that is answered from its twin: statements are parsed with them. Nothing else
 // of it is read, as no statistic of it is asked.
 func (t *Protected) loadTwin(ctx context.Context, reader *upstream.Reader) (err error) {
-	t.Table.Columns, err = loadColumns(ctx, reader, Quoted(t.Config.Qualified()))
+	if t.Table.Columns, err = loadColumns(ctx, reader, Quoted(t.Config.Qualified())); err != nil {
+		return err
+	}
 	t.Syntax = parser.Table{Schema: t.Config.Schema, Name: t.Config.Name, Twin: true, Linked: t.Config.Link != nil}
 	if w := t.Config.Twin; w.Rows == policy.Aggregate {
 		t.Table.AtLeast, t.Syntax.Aggregates = w.AtLeast, true
@@ -117,10 +119,10 @@ func (t *Protected) loadTwin(ctx context.Context, reader *upstream.Reader) (err 
 		t.Syntax.Columns = append(t.Syntax.Columns, c.Name)
 	}
 	t.Reference = policy.QualifiedName{}
-	if err == nil && !t.Syntax.Linked {
-		err = t.tellClasses()
+	if t.Syntax.Linked {
+		return nil
 	}
-	return err
+	return t.tellClasses()
 }
 
 // tellClasses has statements on a table's twin know of which class its rows are, as far as its columns tell. What can

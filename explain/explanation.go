@@ -82,10 +82,38 @@ type Secret struct {
 	Norm2  float64 `json:"delta_e2"`
 	Along  float64 `json:"along"`  // length of the common direction
 	Beside float64 `json:"beside"` // what leaves it
+	Most   *Moved  `json:"most,omitempty"`
+}
+
+// Moved is the value that a secret moves most, for what the value varies by anyway.
+type Moved struct {
+	Column string  `json:"column"`
+	Group  string  `json:"group,omitempty"`
+	Along  float64 `json:"along"`  // in the value's units
+	Beside float64 `json:"beside"` // what the reference is too small to show, in the value's units
+}
+
+// String says for people how far the secret moves F, and what does it.
+func (e Secret) String() string {
+	out := fmt.Sprintf("moves F by at most %s (L1), %s (L2)", quote.Short(e.Norm1), quote.Short(e.Norm2))
+	if e.Beside > 0 {
+		out += fmt.Sprintf(", %s of it for what the reference cannot show", quote.Short(e.Beside))
+	}
+	if m := e.Most; m != nil {
+		what := m.Column
+		if m.Group != "" {
+			what += " of " + m.Group
+		}
+		out += fmt.Sprintf("; most of all %s, by %s", what, quote.Short(m.Along+m.Beside))
+	}
+	return out
 }
 
 // widen makes e hold for another shift of the secret too.
 func (e *Secret) widen(o Secret) {
+	if o.Norm2 > e.Norm2 {
+		e.Most = o.Most
+	}
 	e.Norm1, e.Norm2 = math.Max(e.Norm1, o.Norm1), math.Max(e.Norm2, o.Norm2)
 	e.Along, e.Beside = math.Max(e.Along, o.Along), math.Max(e.Beside, o.Beside)
 }
@@ -204,7 +232,7 @@ func (x Explanation) cutLines() (lines []string) {
 func (x Explanation) noiseLines() (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for _, s := range x.Secrets {
-		add("Secret %s: moves F by at most %s (L1), %s (L2)", s.Secret, quote.Short(s.Norm1), quote.Short(s.Norm2))
+		add("Secret %s: %s", s.Secret, s)
 	}
 
 	for _, s := range x.Quilts {

@@ -29,7 +29,7 @@ func Quote(r *quote.Request, m *quote.Quote) Explanation {
 	// A secret may move F by several shifts: the widest counts.
 	for _, s := range m.Shifts {
 		along := sensitivity.Shift{Along: s.Along, Beside: make([]float64, len(s.Along))}
-		e := Secret{s.Secret, s.Norm1(nil), s.Norm2(nil), along.Norm2(nil), s.Aside().Norm2(nil)}
+		e := Secret{s.Secret, s.Norm1(nil), s.Norm2(nil), along.Norm2(nil), s.Aside().Norm2(nil), most(m, s)}
 		if n := len(x.Secrets); n > 0 && x.Secrets[n-1].Secret == s.Secret {
 			x.Secrets[n-1].widen(e)
 		} else {
@@ -45,6 +45,22 @@ func Quote(r *quote.Request, m *quote.Quote) Explanation {
 			m.Inherent[k]})
 	}
 	return x
+}
+
+// most finds the value that a shift moves most, in units of what it varies by anyway; of values that do not vary, and
+// of equals, the first. nil: it moves none.
+func most(m *quote.Quote, s sensitivity.Shift) (out *Moved) {
+	if len(m.Labels) == 1 {
+		return nil // the norms say so
+	}
+	box, greatest := s.Box(), 0.0
+	for k, l := range m.Labels {
+		moves := math.Abs(s.Along[k]) + box[k]
+		if share := moves / m.Inherent[k]; moves > 0 && share > greatest {
+			greatest, out = share, &Moved{l.Column, l.Group, math.Abs(s.Along[k]), box[k]}
+		}
+	}
+	return out
 }
 
 // cuts says what is asked below the cuts.

@@ -88,7 +88,7 @@ func misled(ctx context.Context, s *dataset.Snapshot, reader *upstream.Reader, p
 	r := &quote.Request{Dataset: s, Policy: p, Cuts: asked.Cuts,
 		Budget:    privacy.Budget{Epsilon: p.Privacy.Epsilon, Delta: p.Privacy.Delta},
 		Mechanism: mechanism.Kind(p.Privacy.Mechanism), Database: db, Reference: db, Timeout: reader.Timeout()}
-	return r.Misled(ctx, delta, nil)
+	return r.Misled(ctx, delta)
 }
 
 // told says for people what was found: of a policy that promises nothing what becomes of it, and of one that does what

@@ -1,18 +1,16 @@
 package mechanism
 
 import (
-	"encoding/csv"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"reflect"
-	"strings"
 	"testing"
 
 	"fugu/privacy"
 	"fugu/sensitivity"
 	"fugu/sqlstate"
+	adultdata "fugu/test/adult"
 )
 
 // counts of disjoint cells under a proportion secret: n rows, of which a share p has class shares in, the rest out.
@@ -81,52 +79,29 @@ func wide(m int) proportion {
 	return f
 }
 
-// census reads the census file, if the tests are told where it is.
-func census(t testing.TB, column string) (proportion, float64, float64) {
+// census is the counts of the 48,842 records of the Adult census by a column, and how many of them have an income above
+// 50K and how many have not (https://archive.ics.uci.edu/dataset/2/adult, CC BY 4.0).
+func census(t testing.TB, column string) (f proportion, in, out float64) {
 	t.Helper()
-	path := os.Getenv("ADULT_CSV")
-	if path == "" {
-		t.Skip("ADULT_CSV is not set")
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	group, income := -1, -1
-	for i, name := range rows[0] {
-		switch strings.TrimSpace(name) {
-		case column:
-			group = i
-		case "income":
-			income = i
+	f = proportion{n: 35_222, span: sensitivity.Span{From: .1, To: .6, Within: .05}}
+	for _, line := range adultdata.ReadCounted(t, "testdata/cells.csv") {
+		if line.Name != column {
+			continue
 		}
-	}
-
-	cells := map[string]int{}
-	f := proportion{n: 35_222, span: sensitivity.Span{From: .1, To: .6, Within: .05}}
-	var in, out float64
-	for _, r := range rows[1:] {
-		k, ok := cells[r[group]]
-		if !ok {
-			k = len(cells)
-			cells[r[group]] = k
+		class, cell, count := line.Numbers[0], line.Numbers[1], float64(line.Numbers[2])
+		if cell == len(f.in) {
 			f.in, f.out = append(f.in, 0), append(f.out, 0)
 		}
-
-		if strings.Contains(r[income], ">50K") {
-			f.in[k]++
-			in++
+		if class == 1 {
+			f.in[cell], in = count, in+count
 		} else {
-			f.out[k]++
-			out++
+			f.out[cell], out = count, out+count
 		}
 	}
 
+	if in+out != 48_842 {
+		t.Fatalf("%v records by %s", in+out, column)
+	}
 	for k := range f.in {
 		f.in[k] /= in
 		f.out[k] /= out

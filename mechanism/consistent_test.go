@@ -133,7 +133,8 @@ func distance(n Noise, from, to []*big.Rat) (total float64) {
 func TestSummingToRefuses(t *testing.T) {
 	n, r, _, _ := adjusted(t)
 	one := big.NewRat(1, 1)
-	for _, bad := range [][]Sum{{{[]int{0, 5}, one}}, {{[]int{0, 0}, one}}, {{[]int{0}, one}, {[]int{0}, one}}} {
+	for _, bad := range [][]Sum{{{[]int{0, 5}, one}}, {{[]int{0, 0}, one}}, {{[]int{0}, one}, {[]int{0}, one}},
+		{{nil, one}}, {{[]int{0}, one}, {[]int{}, one}}} {
 		if _, err := r.SummingTo(n, bad); err == nil {
 			t.Errorf("%v was accepted", bad)
 		}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"fugu/privacy"
@@ -58,6 +59,36 @@ func TestLawIsThatOfTheNoise(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A law that was kept is not trusted: each component has finite noise, and what is shared is finite and of all of them.
+func TestLawsAreChecked(t *testing.T) {
+	for kind, c := range laws(t) {
+		for k := range c.Noise.Law().Own {
+			for name, edit := range map[string]func(*Law){
+				"no noise":     func(l *Law) { l.Own[k] = Own{} },
+				"no number":    func(l *Law) { l.Own[k].Sigma = math.NaN() },
+				"endless":      func(l *Law) { l.Own[k].Laplace = math.Inf(1) },
+				"a wide grid":  func(l *Law) { l.Own[k].Step = math.Inf(1) },
+				"not along":    func(l *Law) { l.Shared = []Line{{Sigma: 1, Along: make([]float64, k)}} },
+				"along no one": func(l *Law) { l.Shared = []Line{{Sigma: 1, Along: nan(4, k)}} },
+				"shared":       func(l *Law) { l.Shared = []Line{{Laplace: math.Inf(1), Along: make([]float64, 4)}} },
+			} {
+				l := c.Noise.Law()
+				l.Own = slices.Clone(l.Own)
+				if edit(&l); l.Check(4) == nil {
+					t.Errorf("%s: %s of component %d is taken", kind, name, k)
+				}
+			}
+		}
+	}
+}
+
+// nan is a vector of zeros with no number in one place.
+func nan(size, at int) []float64 {
+	v := make([]float64, size)
+	v[at] = math.NaN()
+	return v
 }
 
 // The standard deviation and the interval of weighted sums hold for what is drawn: n = 8,000 draws of each; with

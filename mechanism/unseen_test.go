@@ -206,3 +206,36 @@ func TestOwnNoiseHidesUnseenRows(t *testing.T) {
 		}
 	}
 }
+
+// What cells that are not shown and those that are have of κ² = 1 adds up to all of it over the rows that they can
+// hold together, is no more for one that is not shown than for one that is, and has the least error of all such shares.
+func TestSharesOfCells(t *testing.T) {
+	for _, rows := range []int{2, 3, 10} {
+		for _, squares := range [][2]float64{{1, 1}, {3, 50}, {.2, 900}, {50, 3}, {7, 0}} {
+			others, times := float64(rows-1), share(rows, squares)
+			x, y := 1/times[0], 1/times[1]
+			if all := others*x + y; math.Abs(all-1) > 1e-12 || x > y {
+				t.Errorf("%d rows, %v: shares of %v and %v add up to %v", rows, squares, x, y, all)
+			}
+			wrong := func(x float64) float64 { return squares[0]/x + squares[1]/(1-others*x) }
+			for part := .01; part < 1; part += .01 {
+				if other := part / float64(rows); wrong(other) < wrong(x)*(1-1e-12) {
+					t.Errorf("%d rows, %v: an error of %v at %v, and %v at %v", rows, squares, wrong(x), x,
+						wrong(other), other)
+				}
+			}
+		}
+	}
+}
+
+// Of one row at most, or of cells that are all shown, each cell has all of κ².
+func TestSharesOfOneRow(t *testing.T) {
+	for _, c := range []struct {
+		rows    int
+		squares [2]float64
+	}{{1, [2]float64{3, 5}}, {4, [2]float64{0, 5}}} {
+		if got := share(c.rows, c.squares); got != [2]float64{1, 1} {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

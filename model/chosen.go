@@ -53,22 +53,72 @@ func (m *Moments) choose(ctx context.Context, ref planner.Querier, secret int, c
 
 	// A text that could not have been chosen to fit the rows pays for nothing.
 	if !hook.Unlooked && choice.Nats > 1 && !choice.Apart.None() {
-		alone, err := m.cut.Alone(ctx, ref, secret, choice.Apart)
+		alone, errors, err := m.alone(ctx, ref, secret, choice)
 		if err != nil {
 			return err
 		}
-		nats, scattered, err := m.shortest(ctx, ref, secret, choice, slices.Max(alone))
+		nats, scattered, err := m.shortest(ctx, ref, secret, choice, max(slices.Max(alone), slices.Max(errors)))
 		if err != nil {
 			return err
 		}
 		for j, n := range alone {
 			more[j] = math.Max(1, math.Min(nats[j], n)+others)
-			fitted = math.Max(fitted, math.Sqrt(2*math.Max(0, math.Min(scattered[j], n)-plain)))
+			fitted = math.Max(fitted, math.Sqrt(2*math.Max(0, math.Min(scattered[j], errors[j])-plain)))
 		}
 	}
 
 	c.more, c.fitted = append(c.more, more), append(c.fitted, fitted)
 	return nil
+}
+
+// alone counts, in each class, the rows of the reference that are alone with what a choice tells of them: those that
+// say how many rows it may not have seen, and those that say by how many standard errors a choice may be off.
+//
+// What counts a row of the root is some combination of rows that belong to it. If it counts nobody of the reference,
+// its values stand in no combination there, and a row that it counts has one that stands in none: on average there are
+// as many of these as rows of the reference have a combination that nobody else of the class has [Good 1953].
+//
+// For standard errors that is taken where there are no more values of combinations than a single table could have with
+// nobody alone, two rows for each. With more of them sums over a row's combinations can be made to fit every row by
+// itself, and whoever is alone with its list of combinations counts.
+func (m *Moments) alone(ctx context.Context, ref planner.Querier, secret int, choice planner.Choice) (unseen,
+	errors []float64, err error) {
+	negative, err := m.cut.Negative(ctx, ref, choice)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	// Where signs differ, what sums to 0 need not be 0 in each combination.
+	if choice.Combined.None() || negative {
+		lists, err := m.cut.Alone(ctx, ref, secret, choice.Apart)
+		return lists, lists, err
+	}
+	if unseen, err = m.cut.Alone(ctx, ref, secret, choice.Combined); err != nil {
+		return nil, nil, err
+	}
+	values, err := m.cut.Distinct(ctx, ref, choice.Combined)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	// Whoever has a combination alone has its list alone: where nobody has, lists say no less.
+	few := 2*values <= slices.Min(m.secrets[secret].Size)
+	if few && slices.Max(unseen) <= 1 {
+		return unseen, unseen, nil
+	}
+	lists, err := m.cut.Alone(ctx, ref, secret, choice.Apart)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	// A row with several such combinations counts for each, so that lists may say less.
+	for j := range unseen {
+		unseen[j] = math.Min(unseen[j], lists[j])
+	}
+	if few {
+		return unseen, unseen, nil
+	}
+	return unseen, lists, nil
 }
 
 // relabelled is a choice with columns in the places of keys that are these in other words, if the reference has rows of

@@ -152,7 +152,7 @@ func (m *Moments) text(k Component) int { return m.texts.Of(k.Cell, k.Aggregate)
 
 // Overlapping reports whether one row of the root can stand in several cells.
 func (m *Moments) Overlapping() bool {
-	return len(m.cut.Cells) > 1 && (!m.cut.Apart() || len(m.cut.Sets) > 1)
+	return len(m.cut.Cells) > 1 && (!m.cut.Disjoint() || len(m.cut.Sets) > 1)
 }
 
 // column returns the class means of one term.

@@ -358,32 +358,36 @@ func TestGivenHidesOneRowMore(t *testing.T) {
 	const at, half = .5, 5e-4
 	psi := model.Psi{Name: "share", Spans: []sensitivity.Span{{From: at - half, To: at + half, Within: 2 * half}}}
 	_, m := measure(t, reader, table, "SELECT sum(y) FROM people")
-	g, err := m.Given(t.Context(), reader, publicOf(t, reader, table, []float64{0}, "SELECT sum(x) FROM people"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	shifts, _, err := g.Shifts(secretShare, psi, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hidden := shifts[0].Box()[0]
+	for _, value := range []float64{0, 400} {
+		known := publicOf(t, reader, table, []float64{value}, "SELECT sum(x) FROM people")
+		g, err := m.Given(t.Context(), reader, known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shifts, _, err := g.Shifts(secretShare, psi, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hidden := shifts[0].Box()[0]
 
-	moves := func(all []person) float64 {
-		u, z := func(p person) []float64 { return []float64{p.y} }, func(p person) []float64 { return []float64{p.x} }
-		high, _ := conditional(all, rows, at+half, u, z, []float64{0})
-		low, _ := conditional(all, rows, at-half, u, z, []float64{0})
-		return high[0] - low[0]
-	}
-	before := moves(all)
-	for _, x := range []float64{-3, 3} {
-		for _, y := range []float64{-1, 0, 1} {
-			more := []person{{s: true, k: "u", g: "a", x: x, y: y}, {s: false, k: "u", g: "a", x: x, y: -y}}
-			for _, with := range [][]person{more[:1], more[1:], more} {
-				moved := math.Abs(moves(append(all[:len(all):len(all)], with...)) - before)
-				t.Logf("x = %g, y = %g, %d rows more: %.4g of %.4g", x, y, len(with), moved, hidden)
-				if moved > hidden {
-					t.Errorf("%d rows more with x = %g, y = %g move F by %v more, and %v is hidden", len(with), x, y,
-						moved, hidden)
+		moves := func(all []person) float64 {
+			u := func(p person) []float64 { return []float64{p.y} }
+			z := func(p person) []float64 { return []float64{p.x} }
+			high, _ := conditional(all, rows, at+half, u, z, []float64{value})
+			low, _ := conditional(all, rows, at-half, u, z, []float64{value})
+			return high[0] - low[0]
+		}
+		before := moves(all)
+		for _, x := range []float64{-3, 3} {
+			for _, y := range []float64{-1, 0, 1} {
+				more := []person{{s: true, k: "u", g: "a", x: x, y: y}, {s: false, k: "u", g: "a", x: x, y: -y}}
+				for _, with := range [][]person{more[:1], more[1:], more} {
+					moved := math.Abs(moves(append(all[:len(all):len(all)], with...)) - before)
+					t.Logf("%g, x = %g, y = %g, %d rows more: %.4g of %.4g", value, x, y, len(with), moved, hidden)
+					if moved > hidden {
+						t.Errorf("%d rows more with x = %g, y = %g move F by %v more where Z is %g, and %v is hidden",
+							len(with), x, y, moved, value, hidden)
+					}
 				}
 			}
 		}

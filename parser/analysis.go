@@ -22,10 +22,9 @@ func (a *analysis) refuse(offset int32, hint, format string, args ...any) error 
 	return a.src.refuse(offset, hint, format, args...)
 }
 
-// named reports whether the statement refers to any relation that is not ordinary. In a utility statement a bare word
-// counts too: DROP TABLE and COMMENT ON hold names as words.
-func (a *analysis) named() bool {
-	found := false
+// survey looks at every node once: it counts the parameters, and reports whether the statement refers to any relation
+// that is not ordinary. In a utility statement a bare word counts too: DROP TABLE and COMMENT ON hold names as words.
+func (a *analysis) survey() (named bool) {
 	utility := false
 	switch a.stmt.root.Stmt.GetNode().(type) {
 	case *pg.Node_SelectStmt, *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_MergeStmt,
@@ -34,23 +33,22 @@ func (a *analysis) named() bool {
 		utility = true
 	}
 
-	// The parameters are counted in passing, since this looks at every node.
 	tree.Inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.RangeVar:
 			if _, ok := a.lookup(x); ok && !a.taken[x] {
-				found = true
+				named = true
 			}
 		case *pg.String: // the server refuses what is done to a twin's table
 			if t, ok := a.lookup(&pg.RangeVar{Relname: x.Sval}); ok && utility && !t.Twin {
-				found = true
+				named = true
 			}
 		case *pg.ParamRef:
 			a.stmt.Params = max(a.stmt.Params, int(x.Number))
 		}
 		return true
 	})
-	return found
+	return named
 }
 
 // leftover refuses the first reference that no cut accounts for: the net under everything above.

@@ -48,7 +48,6 @@ func (a *analysis) unwrapExplain() error {
 
 	a.stmt.Explain = format
 	a.stmt.root.Stmt = x.Query
-	a.named()
 	return nil
 }
 

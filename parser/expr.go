@@ -147,6 +147,19 @@ func and(es []Expr) Expr {
 	return Logic{"AND", es}
 }
 
+// Conjuncts are the conditions that an expression joins by AND, at any depth; it alone if it joins none.
+func Conjuncts(e Expr) []Expr {
+	l, ok := e.(Logic)
+	if !ok || l.Op != "AND" {
+		return []Expr{e}
+	}
+	var out []Expr
+	for _, a := range l.Args {
+		out = append(out, Conjuncts(a)...)
+	}
+	return out
+}
+
 // Below returns the expressions directly below e, in order of appearance.
 func Below(e Expr) []Expr {
 	switch e := e.(type) {

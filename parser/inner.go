@@ -37,11 +37,7 @@ func (a *analysis) liftInner(c *Cut, s *pg.SelectStmt) error {
 		case node.GetColumnRef() != nil:
 			err = a.liftColumn(c, node, node.GetColumnRef(), node)
 		default:
-			e, bad := c.read.expr(node)
-			if bad != nil || c.keyOf(e) < 0 {
-				return true
-			}
-			node.Node = tree.Qualified(c.Alias, c.Keys[c.keyOf(e)].Name)
+			return !c.liftKey(node)
 		}
 		return false
 	})

@@ -14,60 +14,57 @@ import (
 // lift walks an expression above the cut: it puts a column of the relation in the place of each aggregate, key and call
 // of GROUPING, and allows nothing else of the sources.
 func (a *analysis) lift(c *Cut, n *pg.Node) error {
-	complex := slices.ContainsFunc(c.Keys, func(k Key) bool {
-		_, column := k.Expr.(Column)
-		return !column
-	})
-
 	var err error
 	tree.Inspect(n, func(m proto.Message) bool {
-		if err != nil {
-			return false
-		}
 		node, ok := m.(*pg.Node)
-		if !ok {
-			return true
+		if !ok || err != nil {
+			return err == nil
 		}
-		switch x := node.GetNode().(type) {
-		case *pg.Node_FuncCall:
-			if isSpread(x.FuncCall) {
-				err = a.spread(c, node, x.FuncCall)
-				return false
-			}
-			if x.FuncCall.Over != nil || !aggregates(x.FuncCall) {
-				break
-			}
-			err = a.fold(c, node, x.FuncCall)
-			return false
-		case *pg.Node_GroupingFunc:
-			var g Grouping
-			if g, err = a.grouping(c, x.GroupingFunc); err == nil {
-				node.Node = tree.Qualified(c.Alias, g.Name)
-			}
-			return false
-		case *pg.Node_SelectStmt:
-			err = a.liftInner(c, x.SelectStmt)
-			return false
-		case *pg.Node_ColumnRef:
-			err = a.liftColumn(c, node, x.ColumnRef, n)
-			return false
-		case *pg.Node_AConst, *pg.Node_String_, *pg.Node_List, *pg.Node_ResTarget, *pg.Node_SortBy, *pg.Node_WindowDef,
-			*pg.Node_TypeName:
-			return true
-		}
-
-		// A key that is an expression can stand anywhere, as it was written or in other words.
-		if complex {
-			if e, bad := c.read.expr(node); bad == nil {
-				if i := c.keyOf(e); i >= 0 {
-					node.Node = tree.Qualified(c.Alias, c.Keys[i].Name)
-					return false
-				}
-			}
-		}
-		return true
+		lifted := false
+		lifted, err = a.liftNode(c, node, n)
+		return !lifted && err == nil
 	})
 	return err
+}
+
+// liftNode does the work of lift for one node of the expression within. lifted: what stands below it is accounted for.
+func (a *analysis) liftNode(c *Cut, node, within *pg.Node) (lifted bool, err error) {
+	switch x := node.GetNode().(type) {
+	case *pg.Node_FuncCall:
+		if isSpread(x.FuncCall) {
+			return true, a.spread(c, node, x.FuncCall)
+		} else if x.FuncCall.Over == nil && aggregates(x.FuncCall) {
+			return true, a.fold(c, node, x.FuncCall)
+		}
+	case *pg.Node_GroupingFunc:
+		g, err := a.grouping(c, x.GroupingFunc)
+		if err == nil {
+			node.Node = tree.Qualified(c.Alias, g.Name)
+		}
+		return true, err
+	case *pg.Node_SelectStmt:
+		return true, a.liftInner(c, x.SelectStmt)
+	case *pg.Node_ColumnRef:
+		return true, a.liftColumn(c, node, x.ColumnRef, within)
+	case *pg.Node_AConst, *pg.Node_String_, *pg.Node_List, *pg.Node_ResTarget, *pg.Node_SortBy, *pg.Node_WindowDef,
+		*pg.Node_TypeName:
+		return false, nil
+	}
+	return c.liftKey(node), nil
+}
+
+// liftKey puts a column in the place of a key that is an expression, which can stand anywhere, as it was written or in
+// other words. A key that is a column is one of the references to columns.
+func (c *Cut) liftKey(node *pg.Node) bool {
+	if !slices.ContainsFunc(c.Keys, func(k Key) bool { _, column := k.Expr.(Column); return !column }) {
+		return false
+	}
+	e, err := c.read.expr(node)
+	if err != nil || c.keyOf(e) < 0 {
+		return false
+	}
+	node.Node = tree.Qualified(c.Alias, c.Keys[c.keyOf(e)].Name)
+	return true
 }
 
 // fold puts into the place of a call of an aggregate function what answers it.

@@ -86,7 +86,7 @@ func (s *Statement) analyse(src *source, catalog Catalog) error {
 	}
 
 	whole := s.root.Stmt
-	if s.Explain != NoExplain || a.named() {
+	if named := a.survey(); named || s.Explain != NoExplain {
 		if err := a.cutAll(); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (s *Statement) analyse(src *source, catalog Catalog) error {
 		s.root.Stmt, s.Prepare, s.Params = whole, nil, 0 // its parameters are not the client's
 	}
 	if a.owing {
-		return a.paid()
+		return a.refuseOwing()
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func SQL(e Expr, alias string, param map[int]int) string {
 // FromSQL prints sources as a FROM clause; name gives the text that stands for each source's relation.
 func FromSQL(sources []Source, alias string, param map[int]int, name func(Source) string) string {
 	var b strings.Builder
-	from(&b, printer{alias, param}, sources, name)
+	writeFrom(&b, printer{alias, param}, sources, name)
 	return b.String()
 }
 
@@ -51,7 +51,7 @@ func Alias(alias string, rel int) string {
 	return alias + strconv.Itoa(rel)
 }
 
-func from(b *strings.Builder, p printer, sources []Source, name func(Source) string) {
+func writeFrom(b *strings.Builder, p printer, sources []Source, name func(Source) string) {
 	if p.alias == "" {
 		p.alias = "t"
 	}
@@ -84,7 +84,7 @@ func QuoteLiteral(s string) string { return `'` + strings.ReplaceAll(s, `'`, `''
 
 var plainIdent = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
-func list(b *strings.Builder, p printer, open, sep string, args []Expr) {
+func writeList(b *strings.Builder, p printer, open, sep string, args []Expr) {
 	b.WriteString(open)
 	for i, a := range args {
 		if i > 0 {
@@ -148,7 +148,7 @@ func (e Binary) sql(b *strings.Builder, p printer) {
 }
 
 func (e Logic) sql(b *strings.Builder, p printer) {
-	list(b, p, "(", " "+e.Op+" ", e.Args)
+	writeList(b, p, "(", " "+e.Op+" ", e.Args)
 }
 
 func (e In) sql(b *strings.Builder, p printer) {
@@ -157,7 +157,7 @@ func (e In) sql(b *strings.Builder, p printer) {
 	if e.Not {
 		b.WriteString(" NOT")
 	}
-	list(b, p, " IN (", ", ", e.List)
+	writeList(b, p, " IN (", ", ", e.List)
 	b.WriteByte(')')
 }
 
@@ -209,7 +209,7 @@ func (e Cast) sql(b *strings.Builder, p printer) {
 }
 
 func (e Func) sql(b *strings.Builder, p printer) {
-	list(b, p, "pg_catalog."+e.Name+"(", ", ", e.Args)
+	writeList(b, p, "pg_catalog."+e.Name+"(", ", ", e.Args)
 }
 
 func (e Any) sql(b *strings.Builder, p printer) {
@@ -230,7 +230,7 @@ func (e Form) sql(b *strings.Builder, p printer) {
 }
 
 func (e Call) sql(b *strings.Builder, p printer) {
-	list(b, p, e.Name+"(", ", ", e.Args)
+	writeList(b, p, e.Name+"(", ", ", e.Args)
 }
 
 func (e Semi) sql(b *strings.Builder, p printer) {
@@ -243,7 +243,9 @@ func (e Semi) sql(b *strings.Builder, p printer) {
 		e.Value.sql(b, p)
 	}
 	b.WriteString(" FROM ")
-	from(b, p, e.Sources, func(s Source) string { return QuoteIdent(s.Table.Schema) + "." + QuoteIdent(s.Table.Name) })
+	writeFrom(b, p, e.Sources, func(s Source) string {
+		return QuoteIdent(s.Table.Schema) + "." + QuoteIdent(s.Table.Name)
+	})
 	if e.Where != nil {
 		b.WriteString(" WHERE ")
 		e.Where.sql(b, p)

@@ -53,8 +53,8 @@ func (r rates) most(value string) string {
 	return `(SELECT pg_catalog.max(` + value + `) FROM ` + r.from + `)`
 }
 
-// of is a value of one class: 0 if the twin has no such class, as nothing is NULL in it.
-func (r rates) of(c Class, value string) string {
+// ofClass is a value of one class: 0 if the twin has no such class, as nothing is NULL in it.
+func (r rates) ofClass(c Class, value string) string {
 	return `(SELECT CASE WHEN pg_catalog.count(*) > 0 THEN pg_catalog.sum(` + value + `) ELSE 0 END FROM ` + r.from +
 		` WHERE "fugu rates".class = ` + QuoteLiteral(c.Name) + `)`
 }
@@ -125,8 +125,8 @@ func (a *analysis) spellOutIn(s *pg.SelectStmt, w *with) error {
 	return err
 }
 
-// paid refuses a call that no cut has taken: PostgreSQL would say that it knows no such function.
-func (a *analysis) paid() error {
+// refuseOwing refuses a call that no cut has taken: PostgreSQL would say that it knows no such function.
+func (a *analysis) refuseOwing() error {
 	f := a.samplingError()
 	if f == nil {
 		return nil
@@ -254,9 +254,9 @@ func (s *statistic) deviation(t Table) string {
 
 		// What too few rows of a class have is NULL, and counts as of the class with the greatest rate.
 		sum, squares = "COALESCE("+sum+", 0)", "COALESCE("+squares+", 0)"
-		variance += fmt.Sprintf(" + (%s) * %s + (%s) * (%s) ^ 2", r.of(c, rateOfClass+" - "+most), squares,
-			r.of(c, squareOfClass), sum)
-		together += fmt.Sprintf(" + (%s) * (%s)", r.of(c, shareOfClass), sum)
+		variance += fmt.Sprintf(" + (%s) * %s + (%s) * (%s) ^ 2", r.ofClass(c, rateOfClass+" - "+most), squares,
+			r.ofClass(c, squareOfClass), sum)
+		together += fmt.Sprintf(" + (%s) * (%s)", r.ofClass(c, shareOfClass), sum)
 		if (i+1)%(len(t.Classes)/max(1, t.Cells)) == 0 {
 			variance += " - (0" + together + ") ^ 2"
 			together = ""

@@ -2,12 +2,14 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"fugu/dataset"
 	"fugu/explain"
+	"fugu/meaning"
 	"fugu/parser"
 	"fugu/parser/lex"
 	"fugu/planner"
@@ -131,7 +133,7 @@ func (s *statement) virtualRows(ctx context.Context, b wire.Binding, name string
 	case "policy":
 		return virtual.Policy(s.snapshot.Tables), nil
 	}
-	return nil, nil
+	return nil, fmt.Errorf("the virtual table fugu.%s has no rows that anybody makes", name)
 }
 
 // classes are what the client may know of the twins of the policies.
@@ -208,7 +210,7 @@ func (s *session) meets(table string) bool {
 // heard are the notices that the client wants to hear, of those that a statement brings and of what introduces its
 // tables: by client_min_messages, as PostgreSQL's own, and by fugu.notices. The guest has both, and is asked only where
 // there is something to say.
-func (s *statement) heard(ctx context.Context, ask func(context.Context, string) ([][]string, error),
+func (s *statement) heard(ctx context.Context, ask meaning.Ask,
 	brought []wire.Notice) (heard []wire.Notice, err error) {
 	introduces := s.introduces()
 	if !introduces && len(brought)+len(s.session.omitted) == 0 {
@@ -228,5 +230,5 @@ func (s *statement) heard(ctx context.Context, ask func(context.Context, string)
 	if !wishes.silent {
 		heard = append(heard, s.session.omitted...)
 	}
-	return wishes.of(append(heard, brought...)), nil
+	return wishes.audible(append(heard, brought...)), nil
 }

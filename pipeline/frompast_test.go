@@ -148,7 +148,7 @@ func (s *sequence) next(t *testing.T, sql string, keys []string, set settings) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := q.Estimate(t.Context(), m)
+	p, err := q.FromPast(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}

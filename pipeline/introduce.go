@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fugu/dataset"
+	"fugu/meaning"
 	"fugu/wire"
 )
 
@@ -17,7 +18,7 @@ type hearing struct {
 }
 
 // askHearing asks the guest, who has both settings.
-func askHearing(ctx context.Context, ask func(context.Context, string) ([][]string, error)) (h hearing, err error) {
+func askHearing(ctx context.Context, ask meaning.Ask) (h hearing, err error) {
 	rows, err := ask(ctx, `SELECT pg_catalog.current_setting('client_min_messages'),
 		coalesce(pg_catalog.current_setting('fugu.notices', true), '')`)
 	if err != nil {
@@ -31,8 +32,8 @@ func askHearing(ctx context.Context, ask func(context.Context, string) ([][]stri
 	return hearing{rows[0][0], set.silent}, err
 }
 
-// of are the notices that are heard, by their severity.
-func (h hearing) of(notices []wire.Notice) []wire.Notice {
+// audible are the notices that are heard, by their severity.
+func (h hearing) audible(notices []wire.Notice) []wire.Notice {
 	return slices.DeleteFunc(notices, func(n wire.Notice) bool {
 		return h.level == "error" || h.level == "warning" && !n.Warning
 	})

@@ -39,7 +39,7 @@ func TestErrorThatIsAskedFor(t *testing.T) {
 	h := newPast(t, "100%")
 	h.told(t, byBoth, settings{})
 	q, m := h.measured(t, ofMen, upTo(t, "10000"))
-	p, err := q.Estimate(t.Context(), m)
+	p, err := q.FromPast(t.Context(), m)
 	if err != nil || p == nil {
 		t.Fatal(p, err)
 	}
@@ -60,7 +60,7 @@ func TestErrorThatIsAskedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, err := q.Estimate(t.Context(), m); err != nil || (p != nil) != within {
+		if p, err := q.FromPast(t.Context(), m); err != nil || (p != nil) != within {
 			t.Errorf("%s: %v, %v", text, p != nil, err)
 		}
 	}
@@ -126,7 +126,7 @@ func TestWhatThePastDoesNotDetermine(t *testing.T) {
 	} {
 		for _, sql := range list {
 			q, m := h.measured(t, sql, settings{epsilon: .1})
-			p, err := q.Estimate(t.Context(), m)
+			p, err := q.FromPast(t.Context(), m)
 			if err != nil || (p != nil) != want {
 				t.Errorf("%s: %v, want %v; %v", sql, p != nil, want, err)
 			}
@@ -234,7 +234,7 @@ func TestRowsOutsideThePublicValues(t *testing.T) {
 	h.told(t, byBoth, settings{})
 	allowed := func(sql string) (rows float64) {
 		q, m := h.measured(t, sql, settings{epsilon: 1})
-		p, err := q.Estimate(t.Context(), m)
+		p, err := q.FromPast(t.Context(), m)
 		if err != nil || p == nil {
 			t.Fatalf("%s: %v %v", sql, p, err)
 		}

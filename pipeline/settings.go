@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fugu/explain"
+	"fugu/meaning"
 	"fugu/mechanism"
 	"fugu/parser"
 	"fugu/policy"
@@ -161,7 +162,7 @@ func checkSetting(set *parser.Setting) error {
 }
 
 // readSettings asks the guest for the session's settings as they stand in its current transaction.
-func readSettings(ctx context.Context, ask func(context.Context, string) ([][]string, error)) (settings, error) {
+func readSettings(ctx context.Context, ask meaning.Ask) (settings, error) {
 	s := settings{confidence: defaultConfidence}
 	calls := make([]string, len(settingNames))
 	for i, n := range settingNames {

@@ -86,8 +86,8 @@ func (b *Bound) Simple() bool { return b.sources.single() && b.Sets == nil }
 // Joined reports whether a row of the root can stand in several rows of what the cut reads.
 func (b *Bound) Joined() bool { return !b.once }
 
-// Apart reports whether a row of the root is in one cell of each grouping set at most.
-func (b *Bound) Apart() bool { return b.apart }
+// Disjoint reports whether a row of the root is in one cell of each grouping set at most.
+func (b *Bound) Disjoint() bool { return b.apart }
 
 // Limit bounds what one row may contribute to a base that is no Indicator: less and more is taken for the bound. They
 // come from the policy or the reference, and so from nothing that a protected row could change.

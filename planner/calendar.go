@@ -1,7 +1,10 @@
 package planner
 
 import (
+	"context"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"fugu/parser"
@@ -68,6 +71,89 @@ func (b *Bound) units(src *parser.Source, column, typ, name string) string {
 	from := "ROWS FROM (pg_catalog.unnest(" + array(k.Starts) + "), pg_catalog.unnest(" + array(k.Lasts) + "))" +
 		" AS u(starts, lasts)"
 	return "(" + parser.SelectSQL([]string{"starts AS " + name}, from, strings.Join(where, " AND "), nil) + ")"
+}
+
+// even finds the columns of which all that the statement's conditions ask are thresholds between the units of their
+// calendars, and what tells their values apart there: the unit, and the value itself where it lies in none. A threshold
+// is between units if both ends of each unit are on one side of it.
+func (b *Bound) even(ctx context.Context, q Querier) (map[parser.Column]string, error) {
+	out := map[parser.Column]string{}
+	for _, rel := range b.sources.protected {
+		for _, column := range b.sources.tables[rel].Columns {
+			c := parser.Column{Name: column.Name, Rel: rel}
+			k, ok := b.calendar(c)
+			if !ok || len(k.Starts) == 0 {
+				continue
+			}
+			asked, ok := b.thresholds(c)
+			if !ok || len(asked) == 0 {
+				continue
+			}
+
+			// What runs is asked, and not what was written: a time means what it does in the client's time zone.
+			rows, err := q.Query(ctx, b.uneven(c, k, asked), nil, nil)
+			if err != nil {
+				return nil, fmt.Errorf("comparing the units of %s: %w", c.Name, err)
+			}
+			if len(rows) == 1 && rows[0][0].Text == "f" {
+				out[c] = b.unitOrValue(c, k)
+			}
+		}
+	}
+	return out, nil
+}
+
+// thresholds are the conditions on a column, if all of them compare it alone with a threshold.
+func (b *Bound) thresholds(c parser.Column) (out []parser.Expr, ok bool) {
+	all := b.conjuncts()
+	for _, on := range b.forms.on {
+		all = append(all, parser.Conjuncts(on)...)
+	}
+	for _, e := range all {
+		if !slices.Contains(columns(e), c) {
+			continue
+		}
+		f, ok := e.(parser.Form)
+		if !ok || len(f.Columns) != 1 || f.Text[0] != "(" || !threshold.MatchString(f.Text[1]) {
+			return nil, false
+		}
+		out = append(out, e)
+	}
+	return out, true
+}
+
+// uneven composes a statement that says whether a condition is met at one end of a unit and not at the other.
+func (b *Bound) uneven(c parser.Column, k Calendar, conditions []parser.Expr) string {
+	typ := b.typeOf(c)
+	at := func(end, condition string) string {
+		return "(SELECT " + condition + " FROM (VALUES (CAST(" + end + " AS " + typ + "))) AS " +
+			parser.Alias("t", c.Rel) + "(" + parser.QuoteIdent(c.Name) + "))"
+	}
+	var differ []string
+	for _, e := range conditions {
+		differ = append(differ, at("starts", b.sql(e))+" IS DISTINCT FROM "+at("lasts", b.sql(e)))
+	}
+	ends := "SELECT 1 FROM ROWS FROM (pg_catalog.unnest(" + parser.QuoteLiteral(string(Array(k.Starts))) +
+		"::pg_catalog.text[]), pg_catalog.unnest(" + parser.QuoteLiteral(string(Array(k.Lasts))) +
+		"::pg_catalog.text[])) AS u(starts, lasts)"
+	return "SELECT EXISTS (" + ends + " WHERE " + strings.Join(differ, " OR ") + ")"
+}
+
+// unitOrValue prints what tells the values of a column apart by their units, and by themselves where they are in none.
+func (b *Bound) unitOrValue(c parser.Column, k Calendar) string {
+	value := parser.SQL(c, "t", nil)
+	end := func(v Value) string { return "CAST(" + parser.QuoteLiteral(v.Text) + " AS " + b.typeOf(c) + ")" }
+	return "CASE WHEN " + value + " BETWEEN " + end(k.Starts[0]) + " AND " + end(k.Lasts[len(k.Lasts)-1]) + " THEN (" +
+		parser.SQL(b.unitOf(c, k), "t", nil) + ")::pg_catalog.text ELSE " + value + "::pg_catalog.text END"
+}
+
+// typeOf names the type of a column of a protected table.
+func (b *Bound) typeOf(c parser.Column) string {
+	typ, err := b.sources.tables[c.Rel].ColumnType(c.Name)
+	if err != nil {
+		return "pg_catalog.text" // cannot be: the column has a calendar
+	}
+	return typ
 }
 
 // tooFine refuses a key that tells more of a column than its calendar makes public.

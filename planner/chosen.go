@@ -17,6 +17,11 @@ type Choice struct {
 	Scattered float64 // the same without the places of thresholds
 	Apart     Told    // two rows of the root that are equal in it cannot be told apart
 
+	// Combined tells combinations of rows that belong to a row of the root apart, where the root's row counts only if
+	// one of these does by itself; none: Apart is all that is known. It holds where no value of Weights is below 0.
+	Combined Told
+	Weights  []parser.Column
+
 	Sorted Sorted // the same choice in another code
 
 	// Column is the same with the columns in the places of keys that are these in other words, and Relabelled are those
@@ -47,6 +52,10 @@ type Choice struct {
 // aggregates that are written as its own is. Text elsewhere in the statement changes nothing in it.
 func (b *Bound) Chosen(ctx context.Context, q Querier, reference float64) (Chosen, error) {
 	relabelled, err := b.relabelled(ctx, q)
+	if err != nil {
+		return Chosen{}, err
+	}
+	even, err := b.even(ctx, q)
 	if err != nil {
 		return Chosen{}, err
 	}
@@ -83,14 +92,14 @@ func (b *Bound) Chosen(ctx context.Context, q Querier, reference float64) (Chose
 					choiceOf[a] = len(out.Choices)
 				}
 			}
-			choice := b.choice(reference, set, asWritten, i, among)
+			choice := b.choice(reference, set, asWritten, i, among, even)
 			for _, k := range set {
 				if c, ok := relabelled[k]; ok {
 					choice.Relabelled = append(choice.Relabelled, c)
 				}
 			}
 			if choice.Relabelled != nil {
-				as := b.choice(reference, set, asColumn, i, among)
+				as := b.choice(reference, set, asColumn, i, among, even)
 				choice.Column = &as
 			}
 			out.Choices = append(out.Choices, choice)
@@ -121,9 +130,10 @@ func (c Chosen) By(aggregate int) (out []int) {
 	return out
 }
 
-// choice describes the aggregates of a grouping set, of these keys, that are among some.
+// choice describes the aggregates of a grouping set, of these keys, that are among some. even is what even found.
 func (b *Bound) choice(
 	reference float64, keys []int, key func(k int) parser.Expr, set int, among func(aggregate int) bool,
+	even map[parser.Column]string,
 ) Choice {
 	d := b.description(reference)
 	for _, k := range keys {
@@ -148,6 +158,7 @@ func (b *Bound) choice(
 			d.condition(s.On)
 		}
 	}
+	d.even = even // all that is known is what WHERE asks
 	for _, e := range b.sources.where {
 		d.condition(e)
 	}
@@ -155,6 +166,7 @@ func (b *Bound) choice(
 		d.roots = slices.Delete(d.roots, free, free+1)
 	}
 	out := Choice{Apart: b.apartBy(d.apart), Sorted: d.sorted(set, keys)}
+	out.Combined, out.Weights = b.weighed(d.apart, among)
 	for _, r := range d.roots {
 		out.Nats, out.Scattered = out.Nats+r.bits*math.Ln2, out.Scattered+r.scattered*math.Ln2
 	}
@@ -181,6 +193,7 @@ type description struct {
 	roots           []written
 	texts           []string // the same, as they read
 	apart           []tells
+	even            map[parser.Column]string // of columns, what tells apart all that is asked of them
 }
 
 // written is an expression that stands by itself, and what it took to write it.
@@ -274,7 +287,12 @@ func (d *description) notice(c parser.Column) bool {
 
 func (d *description) tell(c parser.Column) {
 	if d.notice(c) && !d.told {
-		d.apart = append(d.apart, tells{c.Rel, parser.SQL(parser.Column{Name: c.Name, Rel: c.Rel}, "t", nil)})
+		c = parser.Column{Name: c.Name, Rel: c.Rel}
+		sql, ok := d.even[c]
+		if !ok {
+			sql = parser.SQL(c, "t", nil)
+		}
+		d.apart = append(d.apart, tells{c.Rel, sql})
 	}
 }
 
@@ -317,6 +335,10 @@ func (d *description) linked(e parser.Binary) bool {
 
 // node writes an expression and all below it.
 func (d *description) node(e parser.Expr) {
+	if of, ok := d.b.class(e); ok && !d.told {
+		d.apart, d.told = append(d.apart, of...), true
+		defer func() { d.told = false }()
+	}
 	if c, values, threshold, ok := comparison(e); ok {
 		// Rows that are NULL there, and those that are not, are all that a null test tells apart; there are only so
 		// many of these, as there are of columns.

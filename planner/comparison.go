@@ -53,6 +53,28 @@ func comparison(e parser.Expr) (c parser.Column, values []parser.Expr, threshold
 	return c, values, threshold, ok && !slices.ContainsFunc(values, func(v parser.Expr) bool { return !constant(v) })
 }
 
+// class tells rows apart by a comparison that is a secret's own condition: by whether it holds, which is the same for
+// all rows of a class, and whether the column is NULL. It is told from the form in which the secret's classes are. Of
+// times that may be another than in a client's session, and they are left out.
+func (b *Bound) class(e parser.Expr) ([]tells, bool) {
+	c, _, _, ok := comparison(e)
+	if !ok || c.Rel != b.sources.root {
+		return nil, false
+	}
+	typ, err := b.Table.ColumnType(c.Name)
+	if err != nil || !comparable(typ) || typ == "date" {
+		return nil, false
+	}
+	text := parser.SQL(e, "", nil)
+	for _, s := range b.Table.Secrets {
+		if s.Predicate != nil && s.Text == text {
+			null := "(" + columnSQL(c.Name, c.Rel) + ") IS NULL"
+			return []tells{{c.Rel, s.Label(parser.Alias("t", c.Rel))}, {c.Rel, null}}, true
+		}
+	}
+	return nil, false
+}
+
 // foreseen reports whether what was written is a null test of a protected column. A value has one such test for
 // nothing: there are two for each column, and a count of the column, which costs nothing either, asks one of them.
 func foreseen(r written) bool {

@@ -153,7 +153,7 @@ func (c *cases) may(e parser.Expr, test func(string) string) string {
 // holds writes a condition that is true wherever e may be: what is known of the conditions that e is made of.
 func (c *cases) holds(e parser.Expr) string {
 	var parts []string
-	for _, x := range conjuncts(e) {
+	for _, x := range parser.Conjuncts(e) {
 		if c.known(x) {
 			parts = append(parts, "("+c.b.sql(x)+") IS TRUE")
 		}

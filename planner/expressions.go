@@ -35,19 +35,6 @@ func settled(e parser.Expr, some map[int]bool) bool {
 	return !slices.ContainsFunc(columns(e), func(c parser.Column) bool { return !some[c.Rel] })
 }
 
-// conjuncts are the conditions that a condition is made of.
-func conjuncts(e parser.Expr) []parser.Expr {
-	l, ok := e.(parser.Logic)
-	if !ok || l.Op != "AND" {
-		return []parser.Expr{e}
-	}
-	var out []parser.Expr
-	for _, a := range l.Args {
-		out = append(out, conjuncts(a)...)
-	}
-	return out
-}
-
 // constant reports whether an expression is the same for all rows.
 func constant(e parser.Expr) bool {
 	out := true
@@ -73,7 +60,7 @@ func columnOf(e parser.Expr) (parser.Column, bool) {
 func (b *Bound) conjuncts() []parser.Expr {
 	var out []parser.Expr
 	for _, w := range b.forms.where {
-		out = append(out, conjuncts(w)...)
+		out = append(out, parser.Conjuncts(w)...)
 	}
 	return out
 }
@@ -83,7 +70,7 @@ func (b *Bound) conjuncts() []parser.Expr {
 func (b *Bound) joinedBy(src *parser.Source) []parser.Expr {
 	out := b.conjuncts()
 	if on := b.forms.on[src.Rel]; on != nil {
-		out = append(out, conjuncts(on)...)
+		out = append(out, parser.Conjuncts(on)...)
 	}
 	return out
 }

@@ -89,19 +89,25 @@ func digits(text string) float64 { return 3 + 4*float64(len(text)+1) }
 func characters(text string) float64 { return 3 + 8*float64(len(text)+1) }
 
 // placed is the length of what column c is compared with. It stands between the values of twice the reference's rows,
-// or of the column's domain, wherever it is. Where every word counts, it is what it reads.
+// or of the column's domain, wherever it is; or, of a column with a calendar, between two units of that, which has half
+// of all codes there. Where every word counts, it is what it reads.
 func (d *description) placed(c parser.Column, e parser.Expr) float64 {
 	if d.spelled {
 		return d.literal(e)
 	}
-	values := d.rows
+	values, other := d.rows, 0.0
 	if t := d.b.sources.tables[c.Rel]; t != nil {
 		if domain, ok := t.Domains[c.Name]; ok {
 			values = math.Min(values, float64(len(domain)))
+		} else if k, ok := t.Calendars[c.Name]; ok {
+			if _, even := d.even[parser.Column{Name: c.Name, Rel: c.Rel}]; even {
+				return 1 + math.Log2(float64(len(k.Starts)+1))
+			}
+			other = 1
 		}
 	}
 	own := d.literal(e)
-	return 1 + math.Min(own, math.Log2(2*values+1)*d.elements(e))
+	return other + 1 + math.Min(own, math.Log2(2*values+1)*d.elements(e))
 }
 
 // elements bounds how many values a constant has: of an array no more than commas and one.

@@ -64,7 +64,7 @@ func (b *Bound) conditionsOn(src *parser.Source) []parser.Expr {
 		if w == nil {
 			continue
 		}
-		for _, c := range conjuncts(w) {
+		for _, c := range parser.Conjuncts(w) {
 			if src.Left || slices.ContainsFunc(columns(c), func(x parser.Column) bool { return x.Rel == src.Rel }) {
 				out = append(out, c)
 			}

@@ -98,24 +98,57 @@ func (b *Bound) belonging(rel int, of map[int][]string) (from string, by []strin
 	return from, by
 }
 
+// combinedBy is what tells apart the combinations of rows that belong to a row of the root, each by itself; none where
+// it is what tells rows of the root apart, and where an outer join adds a row to those of which it finds none: that
+// depends on all that belongs to a row together.
+func (b *Bound) combinedBy(list []tells) Told {
+	outer := func(rel int) bool { return b.sources.source(rel).Left }
+	if slices.ContainsFunc(b.sources.protected, outer) {
+		return Told{}
+	}
+	var by []string
+	var rels []int
+	for _, t := range list {
+		by, rels = append(by, t.sql), append(rels, t.rel)
+	}
+	if needed := b.upTo(rels); len(needed) > 1 {
+		return b.combinations(needed, by)
+	}
+	return Told{}
+}
+
 // valuesOfRows are the values that expressions have in the combinations of rows that belong to a row of the root.
 func (b *Bound) valuesOfRows(of []parser.Expr) Told {
-	needed := map[int]bool{b.sources.root: true}
 	var by []string
+	var rels []int
 	for _, e := range of {
 		by = append(by, parser.SQL(e, "t", nil))
 		for _, c := range columns(e) {
-			for rel := c.Rel; !needed[rel]; rel = b.sources.parent[rel] {
-				needed[rel] = true
-			}
+			rels = append(rels, c.Rel)
 		}
 	}
-	slices.Sort(by)
+	return b.combinations(b.upTo(rels), by)
+}
 
+// upTo are some protected sources with those between them and the root.
+func (b *Bound) upTo(rels []int) map[int]bool {
+	out := map[int]bool{b.sources.root: true}
+	for _, rel := range rels {
+		for ; !out[rel]; rel = b.sources.parent[rel] {
+			out[rel] = true
+		}
+	}
+	return out
+}
+
+// combinations tells by expressions what is in the combinations of rows of the needed sources' references. A row of
+// the root counts once for all of its combinations that are alike.
+func (b *Bound) combinations(needed map[int]bool, by []string) Told {
+	slices.Sort(by)
 	root := parser.Alias("t", b.sources.root)
 
 	// Over the root alone each row is one. Joined rows of a root count as one, too.
-	out := Told{b.Table.Reference + " AS " + root, by, "pg_catalog.count(*)"}
+	out := Told{b.Table.Reference + " AS " + root, slices.Compact(by), "pg_catalog.count(*)"}
 	if len(needed) == 1 {
 		return out
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/parser"
 	"fugu/planner"
 	"fugu/test/pgcluster"
 )
@@ -80,10 +81,12 @@ func TestRowsAloneByWhatBelongsToThem(t *testing.T) {
 	for _, c := range []struct {
 		name, sql string
 		apart     func(p person) string
+		combined  func(p person) []string // of combinations of rows
 		values    func(p person) []string // of what is sorted; nil: nothing is
 	}{
 		{"kinds", "SELECT count(*) FROM visit WHERE upper(kind) = 'IN'",
-			func(p person) string { return list(p.of(kind)) }, nil},
+			func(p person) string { return list(p.of(kind)) },
+			func(p person) []string { return p.of(kind) }, nil},
 		{"kinds and stars", `SELECT upper(v.kind), count(*) FROM note n JOIN visit v ON v.id = n.visit_id
 			JOIN adult a ON a.id = v.adult_id WHERE n.stars * n.stars > 1 GROUP BY 1`,
 			func(p person) string {
@@ -91,10 +94,20 @@ func TestRowsAloneByWhatBelongsToThem(t *testing.T) {
 					return v.kind + list(strings.Fields(strings.Trim(fmt.Sprint(v.stars), "[]")))
 				}))
 			},
+			func(p person) []string {
+				var out []string
+				for _, v := range p.visits {
+					for _, stars := range v.stars {
+						out = append(out, fmt.Sprint(v.kind, stars))
+					}
+				}
+				return out
+			},
 			func(p person) []string { return p.of(kind) }},
 		{"a dimension of linked rows", `SELECT count(*) FROM visit v JOIN country c ON c.name = v.cost::text
 			WHERE c.continent = 'Asia'`,
 			func(p person) string { return list(p.of(cost)) },
+			func(p person) []string { return p.of(cost) },
 			func(p person) []string { return p.of(cost) }},
 	} {
 		b := w.bind(t, c.sql)
@@ -117,6 +130,7 @@ func TestRowsAloneByWhatBelongsToThem(t *testing.T) {
 		if !check("all", choice.Apart, func(p person) []string { return []string{c.apart(p)} }) {
 			t.Errorf("%s: nobody of a class is alone, and little is tested", c.name)
 		}
+		check("combinations", choice.Combined, c.combined)
 		if c.values == nil {
 			continue
 		}
@@ -128,6 +142,93 @@ func TestRowsAloneByWhatBelongsToThem(t *testing.T) {
 		n, err := b.Distinct(t.Context(), w.reader, choice.Sorted.Of[0].Values)
 		if want := distinct(all, c.values); err != nil || n != want {
 			t.Errorf("%s: %g values, %v; want %g", c.name, n, err, want)
+		}
+	}
+}
+
+// Combinations of rows are told apart by themselves where a sum over them is 0 only if each of them is: not where the
+// text, an ordinary table or the values themselves give them either sign, nor where an outer join finds none.
+func TestCombinationsThatTellNothing(t *testing.T) {
+	w := newWorld(t)
+	people(t)
+	const visits = " FROM adult a JOIN visit v ON v.adult_id = a.id WHERE kind = 'in'"
+	const outer = "SELECT count(*) FROM adult a LEFT JOIN visit v ON adult_id = a.id AND kind = 'in' WHERE v.id IS NULL"
+	for sql, want := range map[string]string{
+		"SELECT count(*)" + visits:                                                    "by themselves",
+		"SELECT count(cost - 30)" + visits:                                            "by themselves",
+		"SELECT avg((cost > 30)::int)" + visits:                                       "by themselves",
+		"SELECT sum(CASE WHEN cost > 30 THEN 2 ELSE 1 END)" + visits:                  "by themselves",
+		"SELECT sum(cost * coalesce(cost, 0))" + visits:                               "where cost is not below 0",
+		"SELECT avg(cost) FILTER (WHERE cost > 3)" + visits:                           "where cost is not below 0",
+		"SELECT sum(CASE WHEN cost > 30 THEN 1 ELSE -1 END)" + visits:                 "not",
+		"SELECT sum(cost - 30)" + visits:                                              "not",
+		"SELECT sum(-cost)" + visits:                                                  "not",
+		"SELECT sum(round(cost))" + visits:                                            "not",
+		"SELECT sum(kind::int)" + visits:                                              "not",
+		"SELECT count(*) FROM visit v JOIN adult a ON adult_id = a.id WHERE age > 30": "not",
+		outer: "not",
+	} {
+		chosen, err := w.bind(t, sql).Chosen(t.Context(), w.reader, 80)
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		got := "by themselves"
+		if c := chosen.Choices[0]; c.Combined.None() {
+			got = "not"
+		} else if len(c.Weights) == 1 {
+			got = "where " + c.Weights[0].Name + " is not below 0"
+		}
+		if got != want {
+			t.Errorf("%s: combinations are told apart %s, want %s", sql, got, want)
+		}
+	}
+
+	// Whether values are below 0 the reference shows, as it was when the policy was loaded.
+	for _, below := range []bool{false, true} {
+		w = newWorld(t)
+		people(t)
+		if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", fmt.Sprintf(
+			"UPDATE visit_reference SET cost = -1 WHERE %t AND id = 5", below)); err != nil {
+			t.Fatal(err)
+		}
+		b := w.bind(t, "SELECT sum(cost)"+visits)
+		chosen, err := b.Chosen(t.Context(), w.reader, 80)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := b.Negative(t.Context(), w.reader, chosen.Choices[0]); err != nil || got != below {
+			t.Errorf("a cost is below 0: %t, %v; want %t", got, err, below)
+		}
+	}
+}
+
+// The condition of a secret tells no more of a row than its class, and whether its column is NULL: not which of the
+// other values it has.
+func TestSecretsTellTheirClasses(t *testing.T) {
+	w := newWorld(t)
+	secret := &w.tables["adult"].Secrets[0]
+	secret.Text = parser.SQL(secret.Predicate, "", nil) // as a policy is loaded
+	const fill = `TRUNCATE adult_reference; INSERT INTO adult_reference (id, income)
+		SELECT i, (ARRAY['>50K', '<=50K', 'none', NULL])[1 + i % 4] FROM generate_series(0, 39) AS i`
+	if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", fill); err != nil {
+		t.Fatal(err)
+	}
+	for sql, want := range map[string]float64{
+		"SELECT count(*) FROM adult WHERE income = '>50K'":                               3,
+		"SELECT avg((income = '>50K')::int) FROM adult":                                  3,
+		"SELECT count(*) FROM visit v JOIN adult a ON a.id = adult_id AND income='>50K'": 3,
+		"SELECT count(*) FROM adult WHERE income = '<=50K'":                              4,
+		"SELECT count(*) FROM adult WHERE income > '>50K'":                               4,
+		"SELECT count(*) FROM adult WHERE income = '>50K' OR income = 'none'":            4,
+	} {
+		b := w.bind(t, sql)
+		chosen, err := b.Chosen(t.Context(), w.reader, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := b.Distinct(t.Context(), w.reader, chosen.Choices[0].Apart); err != nil || n != want {
+			t.Errorf("%s tells %g sets of values apart, %v; want %g", sql, n, err, want)
 		}
 	}
 }

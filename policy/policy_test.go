@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -193,6 +194,20 @@ func TestLoadDirectory(t *testing.T) {
 	if _, err := Load("testdata/nowhere"); err == nil ||
 		!strings.HasPrefix(err.Error(), "testdata/nowhere: cannot be read: no such file or directory; write behind") {
 		t.Errorf("missing path: %v", err)
+	}
+
+	// In an empty directory nothing is to be protected; in one with other files somebody may have meant to.
+	dir := t.TempDir()
+	for _, c := range []struct {
+		file string
+		ok   bool
+	}{{".gitkeep", true}, {"README", false}} {
+		if err := os.WriteFile(filepath.Join(dir, c.file), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if ps, err := Load(dir); (err == nil) != c.ok || len(ps) > 0 {
+			t.Errorf("with %s: %d policies, %v", c.file, len(ps), err)
+		}
 	}
 }
 

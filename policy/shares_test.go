@@ -34,6 +34,31 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// A user's share and a group's are enough, without one for everybody else; and a draw is enough of an epoch.
+func TestSharesWithoutADefault(t *testing.T) {
+	data, err := os.ReadFile("testdata/shares.good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	for _, edit := range [][2]string{{"      default: {epsilon: 5, delta: 0.002}\n", ""},
+		{"        'o''brien \"x\"': {epsilon: 1, delta: 0.001}\n", ""},
+		{"        a-team: {members: [carol], epsilon: 6, delta: 0.002}\n", ""}, {"label: 2026-Q4, ", ""}} {
+		if !strings.Contains(text, edit[0]) {
+			t.Fatalf("%q is not in the file", edit[0])
+		}
+		text = strings.Replace(text, edit[0], edit[1], 1)
+	}
+	p, err := Parse("f", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := p.Privacy.Budget.Shares; s.Default != nil || len(s.Users) != 1 || len(s.Groups) != 1 ||
+		p.Epoch != (Epoch{"", IndependentDraw}) {
+		t.Errorf("%+v, %+v", s, p.Epoch)
+	}
+}
+
 // With per: user and no share, a user's own account is as large as the budget; per: dataset has none.
 func TestNoShares(t *testing.T) {
 	for per, want := range map[Per]bool{PerUser: true, PerDataset: false} {

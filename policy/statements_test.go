@@ -163,3 +163,16 @@ func TestFingerprintOfSamples(t *testing.T) {
 		seen[p.Fingerprint] = c[1]
 	}
 }
+
+// Each value of a secret stands once in a declared model: of two models for one value nobody could say which holds.
+func TestValuesStandOnce(t *testing.T) {
+	data, err := os.ReadFile("testdata/statements.bad.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(data), "values: [0.2, 0.1]", "values: [0.2, 0.2]", 1)
+	const want = "declared.range.secrets.b.values: 0.2 stands behind 0.2"
+	if _, err := Parse("f", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("no %q in %v", want, err)
+	}
+}

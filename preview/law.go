@@ -30,7 +30,8 @@ type Law struct {
 }
 
 // Preview is Explain with the laws of the values that each secret moves most, in units of their noise. It has none of
-// secrets whose values lie on no line, and none of percentiles and distinct values, whose law is not known.
+// secrets whose values lie on no line, and none of percentiles and distinct values, whose law is not known. params are
+// the statement's parameters in text form.
 func (d *Desk) Preview(ctx context.Context, sql string, params []string,
 	epsilons []privacy.Epsilon) (out []Preview, err error) {
 	err = d.ask(ctx, sql, params, func(q *answer.Question) error {
@@ -40,15 +41,11 @@ func (d *Desk) Preview(ctx context.Context, sql string, params []string,
 		}
 
 		// The families do not depend on ε, so that the references are asked once.
-		for _, epsilon := range epsilons {
-			at, err := q.At(epsilon)
-			if err != nil {
-				return err
-			}
-			x, err := at.Explain(ctx)
-			if err != nil {
-				return err
-			}
+		explained, err := explainEach(ctx, q, epsilons)
+		if err != nil {
+			return err
+		}
+		for _, x := range explained {
 			p := Preview{Explanation: x}
 			for _, f := range families {
 				if l, ok := f.law(x.Values); ok {

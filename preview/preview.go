@@ -43,24 +43,31 @@ func New(loaded *dataset.Snapshot, reader *upstream.Reader, l ledger.Ledger) (*D
 func (d *Desk) Share(searches *quote.Searches) { d.desk.Searches = searches }
 
 // Explain says of the first statement in a text that aggregates protected rows what EXPLAIN (PRIVACY) would say at each
-// ε, beyond the policy's, too. params are its parameters in text form.
-func (d *Desk) Explain(ctx context.Context, sql string, params []string,
+// ε, beyond the policy's, too. The statement has no parameters.
+func (d *Desk) Explain(ctx context.Context, sql string,
 	epsilons []privacy.Epsilon) (out []explain.Explanation, err error) {
-	err = d.ask(ctx, sql, params, func(q *answer.Question) error {
-		for _, epsilon := range epsilons {
-			at, err := q.At(epsilon)
-			if err != nil {
-				return err
-			}
-			x, err := at.Explain(ctx)
-			if err != nil {
-				return err
-			}
-			out = append(out, x)
-		}
-		return nil
+	err = d.ask(ctx, sql, nil, func(q *answer.Question) (err error) {
+		out, err = explainEach(ctx, q, epsilons)
+		return err
 	})
 	return out, err
+}
+
+// explainEach explains a question at each ε.
+func explainEach(ctx context.Context, q *answer.Question,
+	epsilons []privacy.Epsilon) (out []explain.Explanation, err error) {
+	for _, epsilon := range epsilons {
+		at, err := q.At(epsilon)
+		if err != nil {
+			return nil, err
+		}
+		x, err := at.Explain(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, nil
 }
 
 // ask takes in once what a text asks, and hands it on.

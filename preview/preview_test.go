@@ -2,6 +2,7 @@ package preview_test
 
 import (
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"fugu/explain"
@@ -44,9 +45,19 @@ func TestExplain(t *testing.T) {
 	d := desk(t, w)
 	explained := func(sql string, params ...string) []explain.Explanation {
 		t.Helper()
-		xs, err := d.Explain(t.Context(), sql, params, []privacy.Epsilon{0.5, 1, 100})
+		previews, err := d.Preview(t.Context(), sql, params, []privacy.Epsilon{0.5, 1, 100})
 		if err != nil {
 			t.Fatalf("%s: %v", sql, err)
+		}
+		var xs []explain.Explanation
+		for _, p := range previews {
+			xs = append(xs, p.Explanation)
+		}
+		if len(params) == 0 {
+			alone, err := d.Explain(t.Context(), sql, []privacy.Epsilon{0.5, 1, 100})
+			if err != nil || !reflect.DeepEqual(alone, xs) {
+				t.Fatalf("%s is explained by itself as %v, %v", sql, alone, err)
+			}
 		}
 		if len(xs) != 3 {
 			t.Fatalf("%d explanations of 3 ε", len(xs))
@@ -84,7 +95,7 @@ func TestRefused(t *testing.T) {
 		"PREPARE p AS SELECT count(*) FROM people":              sqlstate.NotAnswerable,
 		"SELECT sex, sum(age) FROM people GROUP BY sex, nobody": sqlstate.UndefinedColumn,
 	} {
-		_, err := d.Explain(t.Context(), sql, nil, []privacy.Epsilon{1})
+		_, err := d.Explain(t.Context(), sql, []privacy.Epsilon{1})
 		if err == nil || sqlstate.As(err).Code != code {
 			t.Errorf("%s: %v, want %s", sql, err, code)
 		}

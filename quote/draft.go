@@ -54,7 +54,7 @@ func (r *Request) derive(ctx context.Context, rest func()) (*draft, error) {
 	weights := r.Policy.Privacy.Weights
 	d := &draft{Quote: &Quote{SumsOnly: true, policy: r.Policy.Fingerprint,
 		declares: r.Policy.Coupled()}, request: r,
-		blocks: valueBlocks{apart: weights == policy.SamplingWeights, known: map[[3]int]int{}}}
+		blocks: valueBlocks{several: weights == policy.SamplingWeights, known: map[[3]int]int{}}}
 
 	for at, c := range r.Cuts {
 		if err := r.unaccounted(c); err != nil {
@@ -97,7 +97,7 @@ func (d *draft) addCut(ctx context.Context, at int, c *planner.Bound) error {
 			return err
 		}
 		ask.Args, ask.Types = c.Arguments(f.limits)
-		bounds = append(f.describe(c), f.apart...)
+		bounds = append(f.describe(c), f.coupling...)
 		if err := d.addComponents(ctx, at, c, f, ask.Component); err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (d *draft) addComponents(ctx context.Context, at int, c *planner.Bound, f M
 	d.given, d.normal = d.given || f.given, d.normal || f.normal
 	if len(f.Components) > 0 { // what is constant has no secret to hide
 		d.parts = append(d.parts, part{c, f, units})
-		d.wide = d.wide || sampled(c) && f.source != fromPolicy ||
+		d.wide = d.wide || hasSampled(c) && f.source != fromPolicy ||
 			f.moments != nil && slices.ContainsFunc(c.Aggregates,
 				func(a planner.Aggregate) bool { return a.Second() || a.Arguments == 2 && !a.Linear() })
 	}
@@ -244,13 +244,13 @@ func (r *Request) search(ctx context.Context, asked mechanism.Request) (mechanis
 // valueBlocks numbers the blocks of F. A block is the values of one aggregate in one grouping set, which is what a
 // statement for them alone would ask. Under weights that say what a value's error counts, all of F is one block.
 type valueBlocks struct {
-	apart bool           // there is more than one
-	known map[[3]int]int // numbers by cut, grouping set and aggregate
+	several bool           // there is more than one
+	known   map[[3]int]int // numbers by cut, grouping set and aggregate
 }
 
 // number returns the number of a block.
 func (b valueBlocks) number(cut, set, aggregate int) int {
-	if !b.apart {
+	if !b.several {
 		return 0
 	}
 	of := [3]int{cut, set, aggregate}

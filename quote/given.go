@@ -13,8 +13,8 @@ import (
 	"fugu/sqlstate"
 )
 
-// given conditions a cut's model on what is public of its table.
-func (r *Request) given(ctx context.Context, t *dataset.Protected, c *planner.Bound, moments *model.Moments,
+// conditionOnPublic conditions a cut's model on what is public of its table.
+func (r *Request) conditionOnPublic(ctx context.Context, t *dataset.Protected, c *planner.Bound, moments *model.Moments,
 	out *Model) error {
 	out.source += ", given what is public"
 	out.given, out.normal = true, true

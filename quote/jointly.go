@@ -42,7 +42,7 @@ func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*JointTe
 	terms := map[*dataset.Protected]*joined{}
 	for _, p := range parts {
 		sums = append(sums, counted(p.model.moments)...)
-		terms[p.model.root] = &joined{}
+		terms[p.model.root] = &joined{table: p.model.root}
 	}
 
 	// Normal noise that components share is counted where all of them are sums over one table. Otherwise it stands for
@@ -53,18 +53,18 @@ func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*JointTe
 	}
 	offset := 0
 	for _, p := range parts {
-		t, to := p.model.root, offset+len(p.model.Components)
-		if err := terms[t].add(ctx, r.Database, t.Places, t.Psi, p.model.moments, variance[offset:to],
-			sums[offset:to]); err != nil {
+		end := offset + len(p.model.Components)
+		err := terms[p.model.root].add(ctx, r.Database, p.model.moments, variance[offset:end], sums[offset:end])
+		if err != nil {
 			return nil, err
 		}
-		offset = to
+		offset = end
 	}
 
 	// The secrets of all tables have their losses beside, and each table is a part of its own.
 	out := &JointTerms{Losses: map[string]privacy.Loss{}}
-	for t, j := range terms {
-		part, err := m.jointPart(t, j, sums, out.Losses)
+	for _, j := range terms {
+		part, err := m.jointPart(j, sums, out.Losses)
 		if err != nil {
 			return nil, err
 		}
@@ -81,9 +81,8 @@ func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*JointTe
 
 // jointPart is what the components over one table bring into the account. What the noise alone hides of its secrets
 // goes into losses.
-func (m *Quote) jointPart(t *dataset.Protected, j *joined, sums []bool,
-	losses map[string]privacy.Loss) (JointPart, error) {
-	noise := m.Calibration.Noise
+func (m *Quote) jointPart(j *joined, sums []bool, losses map[string]privacy.Loss) (JointPart, error) {
+	t, noise := j.table, m.Calibration.Noise
 	out := JointPart{Table: t.Table.String(), Digest: t.Places.Digest, Noise: j.noise, Still: j.still,
 		Rounding: noise.Rounding(), Hidden: map[string]bool{}, Aside: map[string]float64{}, Alone: map[string]float64{}}
 	for _, s := range t.Table.Secrets {
@@ -114,36 +113,28 @@ func ofSecret(shifts []sensitivity.Shift, name string) []sensitivity.Shift {
 
 // joined collects the terms of the cuts over one table.
 type joined struct {
+	table *dataset.Protected
 	terms []*joint.Terms
 	noise []float64
 	still []bool
 }
 
-// add takes in a cut's components, of which variance is the noise. An average of s over c stands in the account as s
-// and c with noise of their own: noise of variances τ_s and τ_c in them is no more in the average than (∂s)²τ_s +
-// (∂c)²τ_c, ∂ its derivatives, and the average has at least that. So what the average tells, these tell as well. No
-// secret moves them there: how far the average moves is counted by its noise, as it is of all components that are not
-// counted.
-func (j *joined) add(ctx context.Context, ref planner.Querier, p *model.Places, psi []model.Psi, m *model.Moments,
-	variance []float64, counted []bool) error {
+// add takes in a cut's components, of which variance is the noise, by the sums that they stand for. No secret moves an
+// average there: how far it moves is counted by its noise, as it is of all components that are not counted.
+func (j *joined) add(ctx context.Context, ref planner.Querier, m *model.Moments, variance []float64,
+	counted []bool) error {
 	var totals []model.Total
 	for k := range m.Components {
-		of := m.Totals(k)
-		for i, t := range of {
-			noise := variance[k]
-			if len(of) > 1 {
-				d, err := m.Steepest(k, i, psi)
-				if err != nil {
-					return err
-				}
-				noise /= float64(len(of)) * d * d
-			}
-			totals, j.noise, j.still = append(totals, t), append(j.noise, noise), append(j.still, !counted[k])
+		of, noise, err := standIns(m, j.table.Psi, k, variance[k])
+		if err != nil {
+			return err
 		}
+		totals, j.noise = append(totals, of...), append(j.noise, noise...)
+		j.still = append(j.still, slices.Repeat([]bool{!counted[k]}, len(of))...)
 	}
 
 	// How rows vary together in these sums comes from the reference, in one statement.
-	terms, err := m.Terms(ctx, ref, p, totals)
+	terms, err := m.Terms(ctx, ref, j.table.Places, totals)
 	if err == nil {
 		j.terms = append(j.terms, terms)
 	}

@@ -86,7 +86,7 @@ type Layer struct {
 	Values map[string][]int
 
 	Most map[string]float64 `json:"-"` // by row function: what one row can add
-	Over *dataset.Protected `json:"-"`
+	Root *dataset.Protected `json:"-"` // the table that its rows are of
 }
 
 // MannerOf is the layer's of an axis, empty where it asks nothing about it.

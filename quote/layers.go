@@ -18,7 +18,7 @@ func (r *Request) layers(ctx context.Context, c *planner.Bound, f Model,
 	whole = len(layers) > 0
 
 	for _, l := range layers {
-		k := Layer{Layer: l, Values: map[string][]int{}, Most: map[string]float64{}, Over: f.root}
+		k := Layer{Layer: l, Values: map[string][]int{}, Most: map[string]float64{}, Root: f.root}
 		for agg := range c.Aggregates {
 			name, most, ok := c.Row(agg, f.limits)
 			if whole = whole && ok; !ok {

@@ -20,12 +20,12 @@ type Misled struct {
 
 // Misled says so for a chance of delta over the reference, whatever the policy says of estimation. It rests on the
 // assumption of translation: covariances are those of the reference.
-func (r *Request) Misled(ctx context.Context, delta privacy.Delta, rest func()) (Misled, error) {
-	taken, err := r.estimated(ctx, 0, rest)
+func (r *Request) Misled(ctx context.Context, delta privacy.Delta) (Misled, error) {
+	taken, err := r.estimated(ctx, 0)
 	if err != nil {
 		return Misled{}, err
 	}
-	covered, err := r.estimated(ctx, delta, rest)
+	covered, err := r.estimated(ctx, delta)
 	if err != nil {
 		return Misled{}, err
 	}
@@ -40,9 +40,9 @@ func (r *Request) Misled(ctx context.Context, delta privacy.Delta, rest func()) 
 
 // estimated derives the request under its policy with another estimation, and without totals that hold if the reference
 // is the truth.
-func (r *Request) estimated(ctx context.Context, delta privacy.Delta, rest func()) (*draft, error) {
+func (r *Request) estimated(ctx context.Context, delta privacy.Delta) (*draft, error) {
 	q, p := *r, *r.Policy
 	p.Privacy.Estimation.Delta = delta
 	q.Policy, q.unbound = &p, true
-	return q.derive(ctx, rest)
+	return q.derive(ctx, nil)
 }

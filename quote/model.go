@@ -49,10 +49,10 @@ type Model struct {
 
 	// normal: the model rests on F being normal together with what is public.
 	normal bool
-	// widest are the bounds of the last components, those that are bounded on coupled datasets; apart says it for
-	// people.
-	widest []float64
-	apart  []string
+	// widest are the bounds of the last components, those that are bounded on coupled datasets; coupling says it
+	// for people.
+	widest   []float64
+	coupling []string
 }
 
 // Combine says what rows are like that have the same classes of all secrets of the model's table; it may ask for

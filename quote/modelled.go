@@ -65,23 +65,23 @@ func (r *Request) measured(ctx context.Context, c *planner.Bound, t *dataset.Pro
 
 	// If something about the table is public, all else is modelled given that.
 	if t.Public != nil {
-		if sampled(c) {
+		if hasSampled(c) {
 			return out, sqlstate.New(sqlstate.ModelUnfit, "statistics of %s are public, and percentiles and "+
 				"distinct values have no model given them", t.Table).
 				WithHint("Ask for counts, sums and averages over the table alone, without grouping sets.")
 		}
 		out.complete = whole
-		return out, r.given(ctx, t, c, moments, &out)
+		return out, r.conditionOnPublic(ctx, t, c, moments, &out)
 	}
 
 	// The rest by how coupled datasets differ, or by quilts where the secret is a parameter of a network.
 	out.root, out.moments = t, moments
-	out.Families = func(ctx context.Context) ([]sensitivity.Family, error) { return r.joint(ctx, t, moments) }
+	out.Families = func(ctx context.Context) ([]sensitivity.Family, error) { return r.jointFamilies(ctx, t, moments) }
 	for k := range moments.Components {
 		out.typical = append(out.typical, moments.Typical(k))
 	}
 	if t.Network != nil { // its quilts say what moves F
-		if sampled(c) {
+		if hasSampled(c) {
 			return out, sqlstate.New(sqlstate.ModelUnfit, "secrets of %s are parameters of a network, and nothing "+
 				"bounds how far its columns move percentiles and distinct values", t.Table).
 				WithHint("Ask for counts, sums and averages.")
@@ -94,7 +94,7 @@ func (r *Request) measured(ctx context.Context, c *planner.Bound, t *dataset.Pro
 	if out.Shifts, out.Lattice, err = shiftsOf(t, moments, r.Budget); err != nil {
 		return out, err
 	}
-	return out, r.sampled(ctx, t, c, &out)
+	return out, r.addSampled(ctx, t, c, &out)
 }
 
 // cover widens the moments to every law that the reference may have been drawn from, if the policy promises that. It
@@ -104,7 +104,7 @@ func (r *Request) cover(c *planner.Bound, moments *model.Moments) error {
 	if delta == 0 {
 		return nil
 	}
-	if sampled(c) {
+	if hasSampled(c) {
 		return sqlstate.New(sqlstate.ModelUnfit, "percentiles and distinct values rest on more of the reference than "+
 			"means of classes, and the policy promises only how far these may be off").
 			WithHint("Ask for counts, sums and averages; or the owner of the policy can leave out " +
@@ -117,8 +117,8 @@ func (r *Request) cover(c *planner.Bound, moments *model.Moments) error {
 // maxJoint bounds the components of cells that overlap whose joint moments are measured.
 const maxJoint = 2000
 
-// joint returns the distributions of F along the secrets of a table, or none if they are not known.
-func (r *Request) joint(ctx context.Context, t *dataset.Protected,
+// jointFamilies returns the distributions of F along the secrets of a table, or none if they are not known.
+func (r *Request) jointFamilies(ctx context.Context, t *dataset.Protected,
 	parts ...*model.Moments) ([]sensitivity.Family, error) {
 	families := parts[0].Families
 
@@ -167,5 +167,5 @@ func (r *Request) families(ctx context.Context, parts []Model) ([]sensitivity.Fa
 		}
 		moments = append(moments, p.moments)
 	}
-	return r.joint(ctx, parts[0].root, moments...)
+	return r.jointFamilies(ctx, parts[0].root, moments...)
 }

@@ -75,7 +75,7 @@ func (r *Request) believed(ctx context.Context, models []Model, parts []*model.M
 			return nil, nil
 		}
 	}
-	return r.joint(ctx, models[0].root, parts...)
+	return r.jointFamilies(ctx, models[0].root, parts...)
 }
 
 // secretLine is the law of components along the values of one secret, over all of which its pairs lie: from the least

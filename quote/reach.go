@@ -85,7 +85,7 @@ func (f *Model) reach(c *planner.Bound, units []float64, rows int64, unlikely fl
 
 	for in, g := range groups {
 		g.all = math.Min(g.all, g.whole)
-		if c.Apart() {
+		if c.Disjoint() {
 			g.all = math.Min(g.all, 2*n*g.most)
 		}
 		groups[in], out.total = g, out.total+g.all

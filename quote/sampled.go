@@ -13,15 +13,15 @@ import (
 	"fugu/sqlstate"
 )
 
-// sampled reports whether a cut has aggregates that are no functions of sums.
-func sampled(c *planner.Bound) bool {
+// hasSampled reports whether a cut has aggregates that are no functions of sums.
+func hasSampled(c *planner.Bound) bool {
 	return slices.ContainsFunc(c.Aggregates, func(a planner.Aggregate) bool { return a.Sampled != nil })
 }
 
-// sampled adds those aggregates of a cut that are no functions of sums to the model of the others. How far they move is
-// a bound on coupled datasets, whatever the policy assumes of the rest.
-func (r *Request) sampled(ctx context.Context, t *dataset.Protected, c *planner.Bound, out *Model) error {
-	if !sampled(c) {
+// addSampled adds those aggregates of a cut that are no functions of sums to the model of the others. How far they move
+// is a bound on coupled datasets, whatever the policy assumes of the rest.
+func (r *Request) addSampled(ctx context.Context, t *dataset.Protected, c *planner.Bound, out *Model) error {
+	if !hasSampled(c) {
 		return nil
 	}
 	s, err := model.MeasureSampled(ctx, r.Reference, c, t.Totals, out.limits)
@@ -65,13 +65,13 @@ func (r *Request) sampled(ctx context.Context, t *dataset.Protected, c *planner.
 	out.typical = append(out.typical, s.Typical...)
 	// nobody knows how they vary together
 	out.Families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil }
-	out.apart = append(out.apart, apartLines(c, s, widest, failure)...)
+	out.coupling = append(out.coupling, couplingLines(c, s, widest, failure)...)
 	return nil
 }
 
-// apartLines say of each aggregate how far coupled datasets are apart in it: at most widest of its components, but for
-// the probability failure.
-func apartLines(c *planner.Bound, s *model.Sampled, widest []float64, failure float64) (lines []string) {
+// couplingLines say of each aggregate how far coupled datasets are apart in it: at most widest of its components, but
+// for the probability failure.
+func couplingLines(c *planner.Bound, s *model.Sampled, widest []float64, failure float64) (lines []string) {
 	for a, agg := range c.Aggregates {
 		most := -1.0
 		for k, comp := range s.Components {

@@ -44,7 +44,7 @@ func coupledModel(c *planner.Bound, d *dataset.Declared) Model {
 
 	for _, close := range d.Close {
 		out.Shifts = append(out.Shifts, close.Shift(n))
-		out.apart = append(out.apart, closeLine(what, close))
+		out.coupling = append(out.coupling, closeLine(what, close))
 	}
 	out.Families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil }
 	return out

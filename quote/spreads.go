@@ -83,7 +83,7 @@ func (r *Request) spread(ctx context.Context, t *dataset.Protected, p part, to *
 		var of []model.Total
 		var each []float64
 		if stack && v > 0 && summed(p.cut.Aggregates[p.model.Components[k].Aggregate]) {
-			of, each = addends(p.model.moments, t.Psi, k, v)
+			of, each, _ = standIns(p.model.moments, t.Psi, k, v) // what has no place in a stack counts beside it
 		}
 		if of == nil {
 			beside, others = beside+share, others+1
@@ -102,7 +102,7 @@ func (r *Request) spread(ctx context.Context, t *dataset.Protected, p part, to *
 			to.terms, to.Noise, to.Weight, to.Digest = append(to.terms, terms), append(to.Noise, noise...),
 				to.Weight+weight, digest
 		} else {
-			beside, others = beside+weight, others+len(p.model.Components)-others
+			beside, others = beside+weight, len(p.model.Components)
 		}
 	}
 
@@ -115,22 +115,25 @@ func summed(a planner.Aggregate) bool {
 	return a.Sampled == nil && (a.Linear() || !a.Second() && len(a.Terms) == 2)
 }
 
-// addends are the sums that a component with noise of a variance stands for in a stack, with noise of their own that
-// tells no less than the component's (see joined.add); nil: it has no place there.
-func addends(m *model.Moments, psi []model.Psi, k int, variance float64) (of []model.Total, noise []float64) {
+// standIns are the sums that a component with noise of a variance stands for in an account, with noise of their own.
+// An average of s over c stands there as s and c: noise of variances τ_s and τ_c in them is no more in the average than
+// (∂s)²τ_s + (∂c)²τ_c, ∂ its derivatives, and the average has at least that. So what the average tells, these tell as
+// well. An error says that the average has no place there.
+func standIns(m *model.Moments, psi []model.Psi, k int, variance float64) (of []model.Total, noise []float64,
+	err error) {
 	of = m.Totals(k)
 	for i := range of {
 		v := variance
 		if len(of) > 1 {
 			d, err := m.Steepest(k, i, psi)
-			if err != nil || !(d > 0) {
-				return nil, nil
+			if err != nil {
+				return nil, nil, err
 			}
 			v /= float64(len(of)) * d * d
 		}
 		noise = append(noise, v)
 	}
-	return of, noise
+	return of, noise, nil
 }
 
 // numberedTerms returns the terms of totals over the reference's rows; nil: they are too many, the rows have changed,

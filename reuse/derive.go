@@ -1,6 +1,7 @@
 package reuse
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -103,8 +104,8 @@ func (d *derivation) solve() (best map[int]Derived, err error) {
 			return nil, err
 		}
 		total := 0.0
-		for _, e := range found {
-			total += e.SD() * e.SD()
+		for _, cell := range slices.Sorted(maps.Keys(found)) { // sums of one order round alike each time
+			total += found[cell].SD() * found[cell].SD()
 		}
 		if found != nil && total < least {
 			best, least = found, total
@@ -115,7 +116,7 @@ func (d *derivation) solve() (best map[int]Derived, err error) {
 
 // estimate makes the estimates of these sources, as many of them as there is room for.
 func (d *derivation) estimate(sources []source) (map[int]Derived, error) {
-	t := d.of.Over.Table
+	t := d.of.Root.Table
 	g, ok := grid{points: [][]planner.Value{nil}}.extend(t, d.of.Axes)
 	if !ok {
 		return nil, nil

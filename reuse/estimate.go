@@ -16,8 +16,8 @@ import (
 // maxSources is how many layers of answers, the newest, one estimate is looked for in.
 const maxSources = 64
 
-// Asked is what estimates are looked for.
-type Asked struct {
+// Wanted is what estimates are looked for.
+type Wanted struct {
 	Quote    *quote.Quote
 	Policy   *policy.Policy
 	Epoch    int64
@@ -31,19 +31,19 @@ type Estimates struct {
 	given []given // which their shares are numbered in
 }
 
-// Estimate computes what is asked for from answers of the book; nil: that cannot be done within the error asked for.
-func (p *Past) Estimate(ctx context.Context, book Book, asked Asked) (*Estimates, error) {
-	m := asked.Quote
-	if asked.Within == (privacy.Tolerance{}) || m.Width == 0 || !m.SumsOnly || m.Keep(asked.Policy) == nil {
+// Estimate computes what is wanted from answers of the book; nil: that cannot be done within the error asked for.
+func (p *Past) Estimate(ctx context.Context, book Book, wanted Wanted) (*Estimates, error) {
+	m := wanted.Quote
+	if wanted.Within == (privacy.Tolerance{}) || m.Width == 0 || !m.SumsOnly || m.Keep(wanted.Policy) == nil {
 		return nil, nil
 	}
-	all, err := p.read(ctx, book, asked.Policy.Dataset)
+	all, err := p.read(ctx, book, wanted.Policy.Dataset)
 	if err != nil {
 		return nil, err
 	}
 
 	// All of the components, or none: what is drawn beside would have to be paid for.
-	s := search{asked: asked, book: book, all: all, paid: map[int]bool{}}
+	s := search{wanted: wanted, book: book, all: all, paid: map[int]bool{}}
 	out := &Estimates{make([]Derived, m.Width), all}
 	found := 0
 	for i := range m.Layers {
@@ -64,7 +64,7 @@ func (p *Past) Estimate(ctx context.Context, book Book, asked Asked) (*Estimates
 		unit := make([]float64, m.Width)
 		unit[k] = 1
 		drawn.Add(fresh, unit)
-		if !asked.Within.Allows(e.SD(), drawn.SD()) {
+		if !wanted.Within.Allows(e.SD(), drawn.SD()) {
 			return nil, nil
 		}
 	}
@@ -73,17 +73,17 @@ func (p *Past) Estimate(ctx context.Context, book Book, asked Asked) (*Estimates
 
 // search is for the estimates of one statement.
 type search struct {
-	asked Asked
-	book  Book
-	all   []given
-	paid  map[int]bool // by place in all, of those that the book was asked about
+	wanted Wanted
+	book   Book
+	all    []given
+	paid   map[int]bool // by place in all, of those that the book was asked about
 }
 
 // layer estimates the components of one layer, and returns how many of them there are.
 func (s *search) layer(ctx context.Context, l *quote.Layer, of []Derived) (found int, err error) {
 	for name, components := range l.Values {
 		d := derivation{of: l, name: name, given: s.all, outside: func(column string) (float64, error) {
-			return l.Over.Outside(ctx, s.asked.Database, column)
+			return l.Root.Outside(ctx, s.wanted.Database, column)
 		}}
 		if d.sources, err = s.sources(ctx, l, name); err != nil {
 			return 0, err
@@ -103,7 +103,7 @@ func (s *search) layer(ctx context.Context, l *quote.Layer, of []Derived) (found
 // sources are the layers of answers that a layer may be computed from.
 func (s *search) sources(ctx context.Context, l *quote.Layer, name string) (out []source, err error) {
 	for i, g := range s.all {
-		if g.Epoch != s.asked.Epoch || g.Policy != s.asked.Policy.Fingerprint {
+		if g.Epoch != s.wanted.Epoch || g.Policy != s.wanted.Policy.Fingerprint {
 			continue
 		}
 		for j := range g.Layers {

@@ -29,8 +29,8 @@ type Book interface {
 // Past are the answers that others can be computed from, as far as this process has read them. Its zero value has read
 // none; it is safe for concurrent use.
 type Past struct {
-	mu sync.Mutex
-	of map[string]*answers // by dataset
+	mu        sync.Mutex
+	byDataset map[string]*answers
 }
 
 type answers struct {
@@ -49,13 +49,13 @@ type given struct {
 func (p *Past) read(ctx context.Context, book Book, dataset string) ([]given, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.of == nil {
-		p.of = map[string]*answers{}
+	if p.byDataset == nil {
+		p.byDataset = map[string]*answers{}
 	}
-	known := p.of[dataset]
+	known := p.byDataset[dataset]
 	if known == nil {
 		known = &answers{}
-		p.of[dataset] = known
+		p.byDataset[dataset] = known
 	}
 
 	more, err := book.Given(ctx, dataset, known.last, maxGiven)

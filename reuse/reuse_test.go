@@ -99,12 +99,12 @@ func (a asker) give(b *book, s released, random *rand.ChaCha8) {
 }
 
 // ask is what a quote is estimated for, within any error.
-func (a asker) ask(q *quote.Quote) Asked {
-	return Asked{Quote: q, Policy: a.Policy, Within: a.Policy.Privacy.Error, Database: a.Reader}
+func (a asker) ask(q *quote.Quote) Wanted {
+	return Wanted{Quote: q, Policy: a.Policy, Within: a.Policy.Privacy.Error, Database: a.Reader}
 }
 
 // estimate is Past.Estimate of a process that has read nothing; nil: nothing is estimated.
-func (a asker) estimate(b *book, of Asked) *Estimates {
+func (a asker) estimate(b *book, of Wanted) *Estimates {
 	a.Helper()
 	e, err := new(Past).Estimate(a.Context(), b, of)
 	if err != nil {
@@ -135,6 +135,10 @@ func TestWhatIsEstimated(t *testing.T) {
 		{"SELECT sex, count(*) FROM people WHERE city <> 'Oslo' GROUP BY sex", byBoth, true},
 		{"SELECT sex, sum(age) FROM people GROUP BY sex", ages, true},
 		{bySex, byCity, false},
+		{"SELECT count(*) FROM people WHERE city <> 'Rome'",
+			"SELECT sex, count(*) FROM people WHERE city NOT IN ('Oslo', 'Rome') GROUP BY sex", false},
+		{"SELECT count(*) FROM people WHERE city NOT IN ('Oslo', 'Rome')",
+			"SELECT sex, count(*) FROM people WHERE city NOT IN ('Oslo', 'Rome') GROUP BY sex", true},
 		{byBoth, bySex, false},
 		{bySex, ages, false},
 		{"SELECT sex, count(*), sum(age) FROM people GROUP BY sex", byBoth, false},
@@ -263,7 +267,13 @@ func TestWhoseAnswersAreUsed(t *testing.T) {
 	q := a.quote(bySex, .1)
 	all := &book{}
 	a.give(all, s, rand.NewChaCha8([32]byte{4}))
-	_, most := a.estimate(all, a.ask(q)).Errors()
+	estimated := a.estimate(all, a.ask(q))
+	least, most := estimated.Errors()
+	for _, d := range estimated.Of {
+		if d.SD() < least || d.SD() > most || !(least > 0) {
+			t.Errorf("an error of %v, where all are from %v to %v", d.SD(), least, most)
+		}
+	}
 
 	within := func(x float64) privacy.Tolerance {
 		v, err := privacy.ParseTolerance(strconv.FormatFloat(x, 'g', -1, 64))
@@ -273,16 +283,16 @@ func TestWhoseAnswersAreUsed(t *testing.T) {
 		return v
 	}
 	for name, c := range map[string]struct {
-		edit func(*book, *Asked)
+		edit func(*book, *Wanted)
 		want bool
 	}{
-		"as it is":               {func(*book, *Asked) {}, true},
-		"nobody has paid for it": {func(b *book, _ *Asked) { b.unpaid = true }, false},
-		"of another epoch":       {func(_ *book, a *Asked) { a.Epoch = 1 }, false},
-		"a larger error":         {func(_ *book, a *Asked) { a.Within = within(most * 1.01) }, true},
-		"a smaller error":        {func(_ *book, a *Asked) { a.Within = within(most * .99) }, false},
-		"no error is asked for":  {func(_ *book, a *Asked) { a.Within = privacy.Tolerance{} }, false},
-		"by another policy": {func(_ *book, a *Asked) {
+		"as it is":               {func(*book, *Wanted) {}, true},
+		"nobody has paid for it": {func(b *book, _ *Wanted) { b.unpaid = true }, false},
+		"of another epoch":       {func(_ *book, a *Wanted) { a.Epoch = 1 }, false},
+		"a larger error":         {func(_ *book, a *Wanted) { a.Within = within(most * 1.01) }, true},
+		"a smaller error":        {func(_ *book, a *Wanted) { a.Within = within(most * .99) }, false},
+		"no error is asked for":  {func(_ *book, a *Wanted) { a.Within = privacy.Tolerance{} }, false},
+		"by another policy": {func(_ *book, a *Wanted) {
 			p := *a.Policy
 			p.Fingerprint = "of another one"
 			a.Policy = &p

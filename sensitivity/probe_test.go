@@ -1,6 +1,7 @@
 package sensitivity
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -46,5 +47,23 @@ func TestProbe(t *testing.T) {
 	}
 	if found < 5 {
 		t.Errorf("in %d releases only there is room for more noise", found)
+	}
+}
+
+// The largest shift is found to 2e-3 of it from below, wherever the guess is, and no more than the most there may be.
+func TestLargestShift(t *testing.T) {
+	const edge = 1.234
+	for _, guess := range []float64{.1, 1.2, edge, 1.3, 40} {
+		for _, most := range []float64{.5, 1.25, 100} {
+			got, ok := largestShift(guess, most, func(x float64) bool { return x <= edge })
+			if want := math.Min(edge, most); guess > most {
+				continue // no guess
+			} else if !ok || got > want || got < want*(1-2.1e-3) {
+				t.Errorf("from %v, of %v: %v, %v; want %v", guess, most, got, ok, want)
+			}
+		}
+	}
+	if got, ok := largestShift(1, 2, func(float64) bool { return false }); ok {
+		t.Errorf("%v fits where nothing does", got)
 	}
 }

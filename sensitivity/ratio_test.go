@@ -41,7 +41,7 @@ func TestLogRatio(t *testing.T) {
 			true},
 		{"only one varies", plain(block(2, 1, 1, 1, 1)), plain(block(2, 1, 0, 0, 1)), math.Inf(1), true},
 		{"nothing varies", plain(block(1, 0)), plain(block(1, 0)), 0, true},
-		{"many", many(2), many(1), math.Log(2), false},
+		{"many", many(6), many(2), math.Log(3), false},
 	} {
 		for range 2 {
 			got, whole := LogRatio(c.p, c.q, make([]float64, 300))

@@ -60,7 +60,7 @@ func (x *pencil) solved() (out []float64, ok bool) {
 				continue
 			}
 
-			// (M + w·uuᵀ)⁻¹ = M⁻¹ - w/(1+w·uᵀM⁻¹u) · M⁻¹u uᵀM⁻¹, of each column.
+			// (M + w·uuᵀ)⁻¹ = M⁻¹ - w/(1+w·uᵀM⁻¹u) · M⁻¹u uᵀM⁻¹, of each column but the term's own, which is done with.
 			u, own := x.u[i], columns[i]
 			by := weight * floats.Dot(u, own)
 			if !(1+by > cancelled*(1+math.Abs(by))) {
@@ -71,7 +71,6 @@ func (x *pencil) solved() (out []float64, ok bool) {
 					floats.AddScaled(column, -weight/(1+by)*floats.Dot(u, column), own)
 				}
 			}
-			floats.Scale(1/(1+by), own)
 		}
 	}
 

@@ -66,8 +66,36 @@ func TestSolveRefuses(t *testing.T) {
 	if x, err := c.Solve(c.Low[0].Vector); !errors.Is(err, errNotPositive) {
 		t.Errorf("a term that takes away: %v, %v", x, err)
 	}
+	// What is left of the variance along the term is lost in rounding, though it is above 0.
+	c.Low[0].Weight = -(1 - 1e-9) / m
+	if x, err := c.Solve(c.Low[0].Vector); !errors.Is(err, errNotPositive) {
+		t.Errorf("a term that takes away all but rounding: %v, %v", x, err)
+	}
 	c.Low[0].Weight = -.04
 	if x, err := c.Solve(c.Low[0].Vector); err != nil || math.Abs(x[0]-5) > 1e-12 {
 		t.Errorf("a term that takes away less: %v, %v", x, err)
+	}
+}
+
+// A multiple of a covariance is added in every part of it: in blocks, between blocks and along vectors, also where it
+// has variances alone in its blocks.
+func TestPlusIsTheSum(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 4))
+	sizes, m := []int{3, 1, 2}, 6
+	c, d := random(r, sizes, vectors(r, m, 2)), random(r, sizes, vectors(r, m, 1))
+	single := random(r, []int{1, 1, 1, 1, 1, 1}, vectors(r, m, 2))
+	c.Off = []Entry{{0, 5, .1}, {3, 4, -.2}}
+	d.Off, single.Off = []Entry{{0, 4, .3}, {0, 5, -.1}}, []Entry{{1, 3, .2}}
+	for _, w := range []float64{.3, -.2, 2} {
+		for name, d := range map[string]Covariance{"the same blocks": d, "single ones": single} {
+			got, a, b := dense(c.Plus(w, d)), dense(c), dense(d)
+			for k := range m {
+				for l := range m {
+					if want := a.At(k, l) + w*b.At(k, l); math.Abs(got.At(k, l)-want) > 1e-12 {
+						t.Errorf("%s, %v times: %v at (%d, %d), want %v", name, w, got.At(k, l), k, l, want)
+					}
+				}
+			}
+		}
 	}
 }

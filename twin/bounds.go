@@ -7,7 +7,7 @@ import (
 	"fugu/policy"
 )
 
-// roundingRows is by how many rows, relative to n, a share times n may be off: shares come as float64 of decimals.
+// rounding is by how many rows, relative to n, a share times n may be off: shares come as float64 of decimals.
 // Every bound is rounded outwards by it, so that more is hidden and never less.
 const rounding = 1e-12
 

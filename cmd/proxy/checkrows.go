@@ -108,7 +108,7 @@ func (h *house) forecast(ctx context.Context, f *findings, p *policy.Policy) err
 		return err
 	}
 	for _, s := range statements {
-		xs, err := previews.Explain(ctx, s.SQL, nil, []privacy.Epsilon{p.Privacy.Epsilon})
+		xs, err := previews.Explain(ctx, s.SQL, []privacy.Epsilon{p.Privacy.Epsilon})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -28,7 +28,7 @@ func (k *keeperPages) curve(ctx context.Context, r *room, statement string) (con
 		}
 	}
 	slices.Sort(epsilons)
-	xs, err := d.Explain(ctx, statement, nil, slices.Compact(epsilons))
+	xs, err := d.Explain(ctx, statement, slices.Compact(epsilons))
 	if free, ok := errors.AsType[*previewing.Free](err); ok {
 		return k.free(ctx, r, free)
 	}

@@ -130,7 +130,7 @@ func (k *keeperPages) pictures(ctx context.Context, r *room, p *policy.Policy) (
 		if !ok || t.Answers == policy.FromTwin || statement == "" {
 			continue
 		}
-		xs, err := d.Explain(ctx, statement, nil, []privacy.Epsilon{p.Privacy.Epsilon})
+		xs, err := d.Explain(ctx, statement, []privacy.Epsilon{p.Privacy.Epsilon})
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -140,7 +140,7 @@ func printPreview(stdout io.Writer, xs []previewing.Preview) error {
 	}
 
 	for _, s := range xs[0].Secrets {
-		fmt.Fprintf(stdout, "secret %s moves F by at most %s (L1), %s (L2)\n", s.Secret, short(s.Norm1), short(s.Norm2))
+		fmt.Fprintf(stdout, "secret %s %s\n", s.Secret, s)
 	}
 
 	// A row for each ε and column: the noise, as it is and beside what is expected and what sampling does.

@@ -202,14 +202,12 @@ func coalesce(t *term) *term {
 		}
 	}
 
+	if only := onlyChoice(t, out); only != nil {
+		return only
+	}
+
 	// Of two truth values the second of which is a constant, a test of the first says the same.
 	switch {
-	case len(out) == 0:
-		return &term{kind: kNull, typ: t.typ}
-	case len(out) == 1 && out[0].typ.OID == t.typ.OID:
-		return out[0]
-	case len(out) == 1:
-		return cast(out[0], t.typ)
 	case len(out) == 2 && t.class() == boolean && out[1].kind == kConst && out[1].text == "false":
 		return isTrue("IS TRUE", out[0])
 	case len(out) == 2 && t.class() == boolean && out[1].kind == kConst:
@@ -218,6 +216,21 @@ func coalesce(t *term) *term {
 	return &term{op: "COALESCE", args: out, typ: t.typ, pos: t.pos}
 }
 
+// onlyChoice is what a function that chooses among its arguments comes to, where none or one of them is left; nil:
+// there are more.
+func onlyChoice(t *term, left []*term) *term {
+	switch {
+	case len(left) == 0:
+		return &term{kind: kNull, typ: t.typ}
+	case len(left) > 1:
+		return nil
+	case left[0].typ.OID == t.typ.OID:
+		return left[0]
+	}
+	return cast(left[0], t.typ)
+}
+
+// extreme brings GREATEST or LEAST to its least form: NULL is passed over, and equal arguments are one.
 func extreme(t *term) *term {
 	var out []*term
 	for _, a := range t.args {
@@ -228,18 +241,13 @@ func extreme(t *term) *term {
 		}
 	}
 
-	// of equals that are shown differently the first is taken
+	// Of equals that are shown differently the first is taken, so that the order of such types stays.
 	if c := t.class(); c != single && c != double && c != numeric && c != padded {
 		slices.SortStableFunc(out, func(a, b *term) int { return strings.Compare(a.String(), b.String()) })
 	}
 	out = slices.CompactFunc(out, func(a, b *term) bool { return a.String() == b.String() })
-	switch {
-	case len(out) == 0:
-		return &term{kind: kNull, typ: t.typ}
-	case len(out) == 1 && out[0].typ.OID == t.typ.OID:
-		return out[0]
-	case len(out) == 1:
-		return cast(out[0], t.typ)
+	if only := onlyChoice(t, out); only != nil {
+		return only
 	}
 	return &term{op: t.op, args: out, typ: t.typ, pos: t.pos}
 }

@@ -106,7 +106,7 @@ type node struct {
 
 func (r *resolver) ask(t *term) { r.nodes = append(r.nodes, node{t, r.scope}) }
 
-func (r *resolver) terms2(es []parser.Expr) ([]*term, error) {
+func (r *resolver) termsOf(es []parser.Expr) ([]*term, error) {
 	out := make([]*term, len(es))
 	for i, e := range es {
 		t, err := r.term(e, false)
@@ -155,7 +155,7 @@ func (r *resolver) cast(e parser.Cast) (*term, error) {
 			WithHint("Precision and length must be within PostgreSQL's own bounds; try it without them.").
 			At(e.Position)
 	}
-	args, err := r.terms2([]parser.Expr{e.X})
+	args, err := r.termsOf([]parser.Expr{e.X})
 	return &term{op: opCast, typ: typ, args: args, pos: e.Position}, err
 }
 

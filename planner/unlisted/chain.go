@@ -43,7 +43,7 @@ func (c *Cut) linked(own, to parser.Source) bool {
 	}
 
 	// What the LEFT JOIN of a third source asks for does not keep any row of these two apart.
-	conditions := slices.Concat(conjuncts(c.cut.Where), conjuncts(own.On), conjuncts(to.On))
+	conditions := slices.Concat(parser.Conjuncts(c.cut.Where), parser.Conjuncts(own.On), parser.Conjuncts(to.On))
 	for _, k := range link.Keys {
 		said := slices.ContainsFunc(conditions, func(e parser.Expr) bool {
 			b, ok := e.(parser.Binary)
@@ -60,16 +60,4 @@ func (c *Cut) linked(own, to parser.Source) bool {
 		}
 	}
 	return true
-}
-
-// conjuncts are the conditions that AND joins.
-func conjuncts(e parser.Expr) []parser.Expr {
-	if l, ok := e.(parser.Logic); ok && l.Op == "AND" {
-		var out []parser.Expr
-		for _, arg := range l.Args {
-			out = append(out, conjuncts(arg)...)
-		}
-		return out
-	}
-	return []parser.Expr{e}
 }

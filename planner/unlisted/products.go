@@ -262,7 +262,7 @@ func columnsOf(e parser.Expr) map[string]bool {
 
 // isType reports whether a cast is to a type, without modifiers.
 func isType(written, name string) bool {
-	return written == "pg_catalog."+parser.QuoteIdent(name) || written == `pg_catalog."`+name+`"`
+	return written == "pg_catalog."+parser.QuoteIdent(name)
 }
 
 // isPlainType reports whether a cast has no modifiers: numeric(9, -6) rounds where the statement says.

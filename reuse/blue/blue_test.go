@@ -2,6 +2,7 @@ package blue
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -203,9 +204,12 @@ func TestErrors(t *testing.T) {
 		Design
 		noise Covariance
 	}{
-		"not 0 and 0":              {Design{}, constant},
-		"not 401 and 1":            {Design{Values: MaxValues + 1, Classes: single}, constant},
-		"noise cannot be inverted": {Design{Values: 2, Classes: [][]int{{0, 1}}}, constant},
+		"not 0 and 0":   {Design{}, constant},
+		"not 401 and 1": {Design{Values: MaxValues + 1, Classes: single}, constant},
+		"not 0 and 1":   {Design{Classes: single}, constant},
+		"not 1 and 0":   {Design{Values: 1}, constant},
+		fmt.Sprintf("not 1 and %d", MaxClasses+1): {Design{Values: 1, Classes: make([][]int, MaxClasses+1)}, constant},
+		"noise cannot be inverted":                {Design{Values: 2, Classes: [][]int{{0, 1}}}, constant},
 	} {
 		if _, err := New(c.Design, c.noise); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", c.Design, err, want)

@@ -95,7 +95,7 @@ func Open(ctx context.Context, o Options) (_ *Engine, err error) {
 
 // Preview explains a statement at each ε, under the policies that the engine was opened with.
 func (e *Engine) Preview(ctx context.Context, sql string, epsilons ...privacy.Epsilon) ([]explain.Explanation, error) {
-	return e.previews.Explain(ctx, sql, nil, epsilons)
+	return e.previews.Explain(ctx, sql, epsilons)
 }
 
 // Close closes what the engine rests on.

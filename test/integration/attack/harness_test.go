@@ -146,7 +146,7 @@ func (f *fugu) preview(ctx context.Context, sql string) ([]explain.Explanation, 
 	if err != nil {
 		return nil, err
 	}
-	return desk.Explain(ctx, sql, nil, []privacy.Epsilon{1})
+	return desk.Explain(ctx, sql, []privacy.Epsilon{1})
 }
 
 // dsn is how user reaches Fugu.
