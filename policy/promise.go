@@ -156,7 +156,7 @@ func (s Secret) pairs() string {
 		parts = append(parts, fmt.Sprintf("proportions %v to %v within %v", r.From, r.To, r.Within))
 	}
 	if n := len(s.Vectors); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d other pairs of vectors", n))
+		parts = append(parts, fmt.Sprintf("%d pairs of vectors", n))
 	}
 	if s.About == AboutDistribution {
 		parts = append(parts, "about: distribution")
