@@ -21,6 +21,16 @@ import (
 // faultEnv names the fault that planted plants.
 const faultEnv = "FUGUHOOKS_FAULT"
 
+// grantsEnv says how often a proxy looks at grants.
+const grantsEnv = "FUGUHOOKS_GRANTS"
+
+func grantsEvery() time.Duration {
+	if every, err := time.ParseDuration(os.Getenv(grantsEnv)); err == nil {
+		return every
+	}
+	return time.Minute
+}
+
 // planted plants a fault in the ledger, which a test of kills has to find.
 func planted(l ledger.Ledger) ledger.Ledger {
 	l = asked{l}

@@ -20,6 +20,7 @@ import (
 	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
+	"fugu/upstream"
 	"fugu/wire"
 )
 
@@ -102,6 +103,8 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	defer leave()
 	var watching sync.WaitGroup
 	watching.Go(func() { s.door.watch(active, s.readAgain) })
+	reached := func(ctx context.Context) error { return s.office.stands.Load().reached(ctx) }
+	watching.Go(func() { watchGrants(serving, reached, end, s.log) })
 	if h := s.house; h.config.Reload == "watch" {
 		watching.Go(func() { watchPolicies(active, h.config.Policy, h.seen, func() { s.reload(active) }) })
 	}
@@ -135,8 +138,8 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	if err == nil {
 		s.log.Info("stopped")
 	}
-	if errors.Is(context.Cause(ctx), errAlone) {
-		err = errors.Join(err, errAlone)
+	if cause := context.Cause(ctx); errors.Is(cause, errAlone) || errors.As(cause, new(upstream.Holes)) {
+		err = errors.Join(err, cause)
 	}
 	return err
 }
