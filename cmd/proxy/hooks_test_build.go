@@ -37,6 +37,9 @@ func planted(l ledger.Ledger) ledger.Ledger {
 	switch fault := os.Getenv(faultEnv); fault {
 	case "", talkative:
 		return l
+	case "promiseless": // as a version did that kept no promises
+		hook.Promiseless = true
+		return l
 	case "late":
 		return &late{Ledger: l}
 	case "split":
@@ -55,6 +58,10 @@ type asked struct{ ledger.Ledger }
 
 func (a asked) Find(ctx context.Context, key ledger.Key, scopes ...string) (ledger.Answer, bool, error) {
 	return a.Ledger.Find(hook.Within(ctx, "find"), key, scopes...)
+}
+
+func (a asked) Promised(ctx context.Context, dataset string, renew time.Duration) (ledger.Promised, error) {
+	return a.Ledger.Promised(hook.Within(ctx, "promised"), dataset, renew)
 }
 
 func (a asked) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {

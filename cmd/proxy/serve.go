@@ -233,9 +233,12 @@ func (h *house) warn(ctx context.Context, log *slog.Logger) {
 	}
 
 	for _, p := range h.policies {
-		late, err := uncharged(ctx, h.ledger, p)
+		broken, late, err := h.uncharged(ctx, p)
 		if err != nil {
 			log.Warn("it is not known what secrets were charged for", "dataset", p.Dataset, "error", describe(err))
+		}
+		for _, b := range broken {
+			log.Error(b.Error(), "dataset", p.Dataset, "hint", b.Mend())
 		}
 		for _, what := range late {
 			log.Warn(what, "dataset", p.Dataset, "hint", unchargedHint)
