@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -74,7 +75,9 @@ func TestCovariancesAreCharged(t *testing.T) {
 		Answer: []byte("x")}
 	books := account.Books{Ledger: h.Desk.Ledger, Covariances: &account.Covariances{}}
 	a, err := books.Book(t.Context(), c, account.Asked{Request: slow.Request, Quote: m, Standing: standing}, early,
-		h.Desk.Ledger.Charge)
+		func(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
+			return books.Charge(ctx, slow.Request, c)
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -274,15 +274,20 @@ func TestJointRefusals(t *testing.T) {
 	table.SetDigest(right)
 
 	// An answer of which the account knows nothing.
+	promised, err := h.Desk.Ledger.Promised(t.Context(), "adult", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := h.Desk.Ledger.Charge(t.Context(), ledger.Charge{Key: ledger.Key(strings.Repeat("ab", 32)),
 		Dataset: "adult", User: "alice",
 		Losses: map[string]privacy.Loss{"high_income": {Pure: .1}}, Limit: privacy.Budget{Epsilon: 20, Delta: .01},
 		Requested: privacy.Budget{Epsilon: .1},
-		Mechanism: "expm-laplace", Assumption: "translation", Answer: []byte("x")}); err != nil {
+		Mechanism: "expm-laplace", Assumption: "translation", Answer: []byte("x"),
+		Promised: &promised.Newest}); err != nil {
 		t.Fatal(err)
 	}
 	fresh := h.Other(t, "bob")
-	_, err := fresh.Answer(t, "SELECT count(*) FROM adult WHERE age > 30", 1)
+	_, err = fresh.Answer(t, "SELECT count(*) FROM adult WHERE age > 30", 1)
 	if !sqlstate.Is(err, sqlstate.ModelUnfit) ||
 		!strings.Contains(err.Error(), "composition: noise") {
 		t.Errorf("behind an answer without terms: %v", err)

@@ -159,9 +159,9 @@ func (q *Question) charge(ctx context.Context, c ledger.Charge) (a ledger.Answer
 			c.Losses[sec.Name] = privacy.Loss{}
 		}
 	}
-	a, err = q.desk.Ledger.Charge(context.WithoutCancel(ctx), c)
+	a, err = q.books().Charge(context.WithoutCancel(ctx), q.Request, c)
 	if err != nil {
-		return ledger.Answer{}, account.Error(err)
+		return ledger.Answer{}, err
 	}
 	hook.Point("after the charge")
 	q.paid = true

@@ -40,6 +40,16 @@ func (q *Question) Explain(ctx context.Context) (explain.Explanation, error) {
 			return x, err
 		}
 	}
+
+	// What has to be charged is, if the policy promises no more than it did.
+	if !x.Stored && x.Past == "" && x.Refused == "" && m.Width > 0 {
+		if err := q.books().Kept(ctx, q.Request); sqlstate.Is(err, sqlstate.NotAllowed) {
+			e := sqlstate.As(err)
+			x.Refused = e.Message + " (" + e.Hint + ")"
+		} else if err != nil {
+			return x, err
+		}
+	}
 	return x, q.explainCost(ctx, m, &x)
 }
 

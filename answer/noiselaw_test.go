@@ -10,7 +10,8 @@ import (
 // The parts of a value's noise have together the variance that the mechanism's law has, and each that of its own law:
 // 2b² of Laplace noise, σ² of normal noise, and a twelfth of the square of a step.
 func TestPartsOfNoiseHaveItsVariance(t *testing.T) {
-	for _, o := range []mechanism.Own{{Laplace: 3}, {Sigma: 2}, {Laplace: 3, Extra: .5, Sigma: 2, Step: 10}, {Step: 1}} {
+	for _, o := range []mechanism.Own{{Laplace: 3}, {Sigma: 2}, {Step: 1},
+		{Laplace: 3, Extra: .5, Sigma: 2, Step: 10}} {
 		total := 0.
 		parts := ownParts(o)
 		for _, p := range parts {

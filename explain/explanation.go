@@ -32,7 +32,8 @@ type Explanation struct {
 	Cost       []Cost   `json:"cost"`
 	Above      string   `json:"above"` // the statement that the guest runs on the noisy values
 
-	Refused string `json:"refused,omitempty"` // why it would be refused for its noise; empty: it would not
+	// why it would be refused, for its noise or for what was promised before; empty: it would not
+	Refused string `json:"refused,omitempty"`
 	Warning string `json:"warning,omitempty"` // what is said of its noise when it is charged; empty: nothing
 
 	Twins []Twin `json:"twins,omitempty"` // that the statement reads

@@ -73,7 +73,8 @@ func (b *booking) give(ctx context.Context, o Outcome) (a Answer, booked bool, e
 		return Answer{}, false, err
 	}
 	told := s.audited()
-	return s.Answer, true, b.append(ctx, told.Outcome(o.User, now()))
+	_, err = b.append(ctx, told.Outcome(o.User, now()))
+	return s.Answer, true, err
 }
 
 // fill writes an answer into the row of its charge.

@@ -41,6 +41,12 @@ type Charge struct {
 	// there is a newer one, the charge is ErrOvertaken. nil: Losses depend on no other answer.
 	Terms []byte
 	After *int64
+
+	// Promised is the newest promise of the dataset, in the period of the charge, that this one's were compared with, 0
+	// where there was none: once there is a newer one, the charge is ErrPromised. Promises are those that it adds. nil:
+	// it makes none, which is an error beside others that do.
+	Promised *int64
+	Promises []Promise
 }
 
 // Cell describes one released value. It holds noisy values only.

@@ -37,19 +37,19 @@ func (l *store) book(ctx context.Context, c Charge, f func(context.Context, *boo
 	return tx.Commit()
 }
 
-// append writes an entry behind the last.
-func (b *booking) append(ctx context.Context, e audit.Entry) error {
-	number, before, err := scanLast(b.read.head.QueryRowContext(ctx))
+// append writes an entry behind the last, and returns its number.
+func (b *booking) append(ctx context.Context, e audit.Entry) (number int64, err error) {
+	last, before, err := scanLast(b.read.head.QueryRowContext(ctx))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	e.Number = number + 1
+	e.Number = last + 1
 	l, err := b.seal.chain.Follow(before, e)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	_, err = b.write.entry.ExecContext(ctx, e.Number, l.Text, l.Hash)
-	return err
+	return e.Number, err
 }
 
 // spent is the loss of a scope in a period so far.
@@ -93,7 +93,8 @@ func (b *booking) pay(ctx context.Context, a audit.Answer, p payment, now time.T
 
 	e := a.Payment(p.scope, b.User, p.period, p.losses, now)
 	e.Statement, e.Reason = b.Statement, b.Reason
-	return b.append(ctx, e)
+	_, err := b.append(ctx, e)
+	return err
 }
 
 // columns are the columns of table answers that say what was given.

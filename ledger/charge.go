@@ -48,18 +48,24 @@ func (b *booking) book(ctx context.Context) (a Answer, paid bool, err error) {
 	if err != nil {
 		return Answer{}, false, err
 	}
+	if err := b.compared(period); err != nil {
+		return Answer{}, false, err
+	}
 	payments := make([]payment, len(pay))
 	for i, x := range pay {
-		payments[i] = payment{scope: x.Scope, period: period, losses: s.Losses}
+		payments[i] = payment{scope: x.Scope, period: period.number, losses: s.Losses}
 		if b.free() {
 			continue
 		}
-		if payments[i].totals, err = b.afford(ctx, period, x, s.Losses); err != nil {
+		if payments[i].totals, err = b.afford(ctx, period.number, x, s.Losses); err != nil {
 			return Answer{}, false, err
 		}
 	}
 
 	now := now()
+	if err := b.promise(ctx, period, now); err != nil {
+		return Answer{}, false, err
+	}
 	if !ok {
 		if s, err = b.store(ctx, now); err != nil {
 			return Answer{}, false, err

@@ -47,11 +47,10 @@ func (c Charge) check() error {
 		}
 	}
 
-	if err := c.checkFree(); err != nil {
-		return err
-	}
-	if err := c.checkLimits(); err != nil {
-		return err
+	for _, check := range []func() error{c.checkFree, c.checkPromises, c.checkLimits} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
 
 	// The audit chain is text, and is hashed as it stands.
@@ -109,6 +108,21 @@ func (c Charge) checkLimits() error {
 	}
 	if c.Renew < 0 || c.Epoch < 0 {
 		return errors.New("a period or an epoch below zero")
+	}
+	return nil
+}
+
+// checkPromises refuses promises of which nobody could say what they are beside.
+func (c Charge) checkPromises() error {
+	if c.Promised == nil && len(c.Promises) > 0 || c.Promised != nil && (*c.Promised < 0 || c.free()) {
+		return errors.New("promises that were compared with none, or of an answer that costs nothing")
+	}
+	seen := map[string]bool{}
+	for _, p := range c.Promises {
+		if p.Table == "" || !text(p.Table) || len(p.Text) == 0 || seen[p.Table] {
+			return errors.New("a promise without a table or text, or two of one table")
+		}
+		seen[p.Table] = true
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (b *booking) advance(ctx context.Context, e Epoch) (_ Epoch, begun bool, er
 	_, err = b.write.epoch.ExecContext(ctx, e.Dataset, e.Number, e.Label, independent, e.User, e.Reason,
 		e.At.UnixMicro())
 	if err == nil {
-		err = b.append(ctx, e.entry())
+		_, err = b.append(ctx, e.entry())
 	}
 
 	// Rows that are independent of those before have a budget of their own.

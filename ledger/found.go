@@ -49,7 +49,7 @@ func (s seal) upgrade(
 
 // begin makes the first entry of a chain: it tells of what an older Fugu had booked.
 func (s seal) begin(ctx context.Context, tx *sql.Tx) error {
-	done := audit.NewDone(nil, nil)
+	done := audit.NewDone(nil, nil, nil)
 	answers, charges, err := s.readPaid(ctx, tx, done)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (s seal) begin(ctx context.Context, tx *sql.Tx) error {
 // bind has everybody pay for each answer that only single users paid for, as it was when their budgets did not add up
 // to any total: what they were told, they can tell each other. The total may be over its limit then.
 func (s seal) bind(ctx context.Context, tx *sql.Tx) error {
-	answers, charges, err := s.readPaid(ctx, tx, audit.NewDone(nil, nil))
+	answers, charges, err := s.readPaid(ctx, tx, audit.NewDone(nil, nil, nil))
 	if err != nil {
 		return err
 	}

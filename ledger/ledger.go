@@ -29,8 +29,9 @@ type Ledger interface {
 	//
 	// Where the key has an answer already, that one is returned in place of c's; everybody has paid for it, and those
 	// of the shares that have not are charged the losses stored with it. A charge that takes any secret of any of the
-	// scopes beyond its limit is an *Exhausted error, and one of data that are no longer the dataset's is *Stale. After
-	// any error nothing may be shown; it is possible that the charge was booked nevertheless.
+	// scopes beyond its limit is an *Exhausted error, and one of data that are no longer the dataset's is *Stale. One
+	// that does not know the newest answer or promise is ErrOvertaken or ErrPromised. After any error nothing may be
+	// shown; it is possible that the charge was booked nevertheless.
 	//
 	// ctx bounds the wait for the ledger, not the transaction itself once it runs.
 	Charge(ctx context.Context, c Charge) (Answer, error)
@@ -51,6 +52,9 @@ type Ledger interface {
 	// Standing returns where a dataset stands: its data, and the period in which a charge with the given Renew would be
 	// booked now.
 	Standing(ctx context.Context, dataset string, renew time.Duration) (Standing, error)
+
+	// Promised returns what was promised of a dataset's tables, for a charge with the given Renew to be compared with.
+	Promised(ctx context.Context, dataset string, renew time.Duration) (Promised, error)
 
 	// Advance takes in that the data of a dataset are others from now on, and returns once that is on disk. Which epoch
 	// it begins, if any, is said at Epoch; what it returns is the epoch as it then stands.

@@ -31,7 +31,7 @@ func (l *store) Standing(ctx context.Context, dataset string, renew time.Duratio
 
 		// By the clock of the database: that of a proxy may be off, and there may be several.
 		now, err := l.clock(ctx, l.read)
-		if _, s.Due = p.over(renew, now); s.Due {
+		if s.Due = p.due(renew, now); s.Due {
 			s.Period++
 		}
 		return err
@@ -42,16 +42,16 @@ func (l *store) Standing(ctx context.Context, dataset string, renew time.Duratio
 	return s, nil
 }
 
-// period returns the number of the period that the charge falls in, which it begins where the latest one is over. The
-// first charge under a policy that renews fixes when period 0 began.
-func (b *booking) period(ctx context.Context) (int64, error) {
+// period returns the period that the charge falls in, which it begins where the latest one is over. The first charge
+// under a policy that renews fixes when period 0 began.
+func (b *booking) period(ctx context.Context) (period, error) {
 	p, err := b.read.period(ctx, b.Dataset)
 	if err != nil || b.Renew == 0 {
-		return p.number, err
+		return p, err
 	}
 	now, err := b.clock(ctx)
 	if err != nil {
-		return 0, err
+		return period{}, err
 	}
 
 	// A period is written down where something is charged in it, so a dataset that nobody asks about has none.
@@ -59,19 +59,19 @@ func (b *booking) period(ctx context.Context) (int64, error) {
 	switch {
 	case over:
 		p.number++
-		p.began, p.cause = since, "renewal"
+		p.began, p.reason, p.promise = since, "renewal", 0
 	case !p.known:
-		p.began, p.cause = now, "first"
+		p.began, p.reason = now, "first"
 	default:
-		return p.number, nil
+		return p, nil
 	}
 
 	p.at = now
-	return p.number, b.begin(ctx, p)
+	return p, b.begin(ctx, p)
 }
 
 // renew begins the next period now, for a reason other than time.
-func (b *booking) renew(ctx context.Context, cause string) error {
+func (b *booking) renew(ctx context.Context, reason string) error {
 	p, err := b.read.period(ctx, b.Dataset)
 	if err != nil {
 		return err
@@ -85,14 +85,15 @@ func (b *booking) renew(ctx context.Context, cause string) error {
 	if p.began.After(now) {
 		began = p.began
 	}
-	return b.begin(ctx, period{dataset: b.Dataset, number: p.number + 1, began: began, at: now, cause: cause})
+	return b.begin(ctx, period{dataset: b.Dataset, number: p.number + 1, began: began, at: now, reason: reason})
 }
 
 // begin writes a period.
 func (b *booking) begin(ctx context.Context, p period) error {
-	_, err := b.write.period.ExecContext(ctx, p.dataset, p.number, p.began.UnixMicro(), p.at.UnixMicro(), p.cause)
+	_, err := b.write.period.ExecContext(ctx, p.dataset, p.number, p.began.UnixMicro(), p.at.UnixMicro(), p.reason)
 	if err != nil {
 		return err
 	}
-	return b.append(ctx, p.entry())
+	_, err = b.append(ctx, p.entry())
+	return err
 }

@@ -44,7 +44,7 @@ func (b *booking) reset(ctx context.Context, why Why) (number int64, err error) 
 	if err != nil {
 		return 0, err
 	}
-	if err := b.append(ctx, audit.Entry{At: now(), Event: audit.Reset, Dataset: b.Dataset, Period: p.number + 1,
+	if _, err := b.append(ctx, audit.Entry{At: now(), Event: audit.Reset, Dataset: b.Dataset, Period: p.number + 1,
 		User: why.Operator, Reason: why.Reason}); err != nil {
 		return 0, err
 	}

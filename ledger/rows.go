@@ -16,7 +16,9 @@ const (
 	  certificates, sealed, epoch, begun FROM answers `
 	chargeColumns = `SELECT id, answer, scope, secret, "user", at, pure, kappa2, delta, period FROM charges `
 	epochColumns  = `SELECT dataset, number, label, independent, "user", reason, at FROM epochs `
-	periodColumns = `SELECT dataset, number, began, at, cause FROM periods `
+	periodColumns = `SELECT dataset, number, began, at, reason FROM periods `
+
+	promiseColumns = `SELECT entry, dataset, period, "table", at, bytes, sealed FROM promises `
 )
 
 type scanner interface{ Scan(...any) error }
@@ -133,15 +135,16 @@ type period struct {
 	dataset   string
 	number    int64
 	began, at time.Time
-	cause     string
-	known     bool // it has a row; period 0 of a dataset whose budget is never renewed has none
+	reason    string
+	known     bool  // it has a row; period 0 of a dataset whose budget is never renewed has none
+	promise   int64 // the newest promise of the period; 0: there is none, or it was not looked for
 }
 
 // scanPeriod reads periodColumns.
 func scanPeriod(row scanner) (period, error) {
 	var began, at int64
 	p := period{known: true}
-	err := row.Scan(&p.dataset, &p.number, &began, &at, &p.cause)
+	err := row.Scan(&p.dataset, &p.number, &began, &at, &p.reason)
 	p.began, p.at = time.UnixMicro(began).UTC(), time.UnixMicro(at).UTC()
 	return p, err
 }
@@ -156,9 +159,15 @@ func (p period) over(renew time.Duration, now time.Time) (since time.Time, over 
 	return p.began.Add(elapsed.Truncate(renew)), true
 }
 
+// due reports whether a charge would begin another period.
+func (p period) due(renew time.Duration, now time.Time) bool {
+	_, due := p.over(renew, now)
+	return due
+}
+
 // entry tells of a period that began.
 func (p period) entry() audit.Entry {
 	began := p.began
 	return audit.Entry{At: p.at, Event: audit.NewPeriod, Dataset: p.dataset, Period: p.number, Began: &began,
-		Reason: p.cause}
+		Reason: p.reason}
 }

@@ -129,6 +129,7 @@ CREATE TRIGGER terms_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON terms FOR EACH 
 		`append_only();
 `,
 	aheadPostgres,
+	promisesPostgres,
 }
 
 // postgresApplication marks a schema as a ledger.

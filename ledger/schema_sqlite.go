@@ -132,6 +132,7 @@ CREATE TRIGGER terms_stay  BEFORE DELETE ON terms BEGIN SELECT RAISE(ABORT, 'ter
 CREATE TRIGGER terms_fixed BEFORE UPDATE ON terms BEGIN SELECT RAISE(ABORT, 'terms are append-only'); END;
 `,
 	aheadSQLite,
+	promisesSQLite,
 }
 
 // migrateSQLite brings the schema up to date, in one transaction; without a way to begin it only checks that it is.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"fugu/privacy"
 )
@@ -41,6 +42,7 @@ type reading struct {
 
 	answer, last, losses, total, accounts, scopes, head           *sql.Stmt
 	lastEpoch, labelled, lastPeriod, history, newest, given, byID *sql.Stmt
+	promises                                                      *sql.Stmt
 }
 
 // prepare prepares the statements that read the ledger.
@@ -63,6 +65,14 @@ func (r *reading) prepare(ctx context.Context, db preparer) error {
 		  AND failed = 0 AND begun <> 1 ORDER BY id DESC LIMIT $3`
 		last   = `SELECT id FROM answers WHERE dataset = $1 AND mechanism <> '` + Derived + `' ORDER BY id DESC LIMIT 1`
 		newest = `SELECT coalesce((` + last + `), 0)`
+
+		// Each charge reads its period: with it comes the newest promise there.
+		lastPeriod = `SELECT l.number, p.began, p.at, p.reason,
+		    coalesce((SELECT max(entry) FROM promises r WHERE r.dataset = $1 AND r.period = l.number), 0)
+		  FROM (SELECT coalesce(max(number), 0) AS number FROM periods WHERE dataset = $1) l
+		  LEFT JOIN periods p ON p.dataset = $1 AND p.number = l.number`
+		promises = promiseColumns + `WHERE entry IN (SELECT max(entry) FROM promises WHERE dataset = $1
+		  GROUP BY "table") ORDER BY entry`
 	)
 
 	return prepareAll(ctx, db, []wording{
@@ -81,7 +91,8 @@ func (r *reading) prepare(ctx context.Context, db preparer) error {
 
 		{&r.lastEpoch, epochColumns + `WHERE dataset = $1 ORDER BY id DESC LIMIT 1`},
 		{&r.labelled, `SELECT count(*) FROM epochs WHERE dataset = $1 AND label = $2`},
-		{&r.lastPeriod, periodColumns + `WHERE dataset = $1 ORDER BY number DESC LIMIT 1`},
+		{&r.lastPeriod, lastPeriod},
+		{&r.promises, promises},
 	})
 }
 
@@ -130,18 +141,21 @@ func (r *reading) epoch(ctx context.Context, dataset string) (Epoch, error) {
 	return e, err
 }
 
-// period returns the latest period of a dataset that has begun.
+// period returns the latest period of a dataset that has begun, with its newest promise.
 func (r *reading) period(ctx context.Context, dataset string) (period, error) {
-	p, err := scanPeriod(r.lastPeriod.QueryRowContext(ctx, dataset))
-	if errors.Is(err, sql.ErrNoRows) {
-		return period{dataset: dataset}, nil
+	p := period{dataset: dataset}
+	var began, at sql.NullInt64
+	var reason sql.NullString
+	err := r.lastPeriod.QueryRowContext(ctx, dataset).Scan(&p.number, &began, &at, &reason, &p.promise)
+	if p.known = began.Valid; p.known {
+		p.began, p.at, p.reason = time.UnixMicro(began.Int64).UTC(), time.UnixMicro(at.Int64).UTC(), reason.String
 	}
 	return p, err
 }
 
 // writing are the statements that book.
 type writing struct {
-	answer, fill, charge, total, entry, epoch, period, terms *sql.Stmt
+	answer, fill, charge, total, entry, epoch, period, terms, promise *sql.Stmt
 }
 
 func (w *writing) prepare(ctx context.Context, db preparer) error {
@@ -158,19 +172,23 @@ func (w *writing) prepare(ctx context.Context, db preparer) error {
 		  SET pure = excluded.pure, kappa2 = excluded.kappa2, delta = excluded.delta, releases = totals.releases + 1`
 		epoch = `INSERT INTO epochs (dataset, number, label, independent, "user", reason, at)
 		  VALUES ($1, $2, $3, $4, $5, $6, $7)`
-		period = `INSERT INTO periods (dataset, number, began, at, cause) VALUES ($1, $2, $3, $4, $5)`
+		period = `INSERT INTO periods (dataset, number, began, at, reason) VALUES ($1, $2, $3, $4, $5)`
 		terms  = `INSERT INTO terms (answer, bytes, sealed) VALUES ($1, $2, $3)`
+
+		promise = `INSERT INTO promises (entry, dataset, period, "table", at, bytes, sealed)
+		  VALUES ($1, $2, $3, $4, $5, $6, $7)`
 	)
 
 	// A ledger whose schema does not fit fails here, when it is opened, and not when something is to be charged.
 	return prepareAll(ctx, db, []wording{
 		{&w.answer, answer}, {&w.fill, fill}, {&w.charge, charge}, {&w.total, total}, {&w.entry, insertEntry},
-		{&w.epoch, epoch}, {&w.period, period}, {&w.terms, terms},
+		{&w.epoch, epoch}, {&w.period, period}, {&w.terms, terms}, {&w.promise, promise},
 	})
 }
 
 // in returns the statements inside a transaction.
 func (w *writing) in(tx *sql.Tx) writing {
 	return writing{answer: tx.Stmt(w.answer), fill: tx.Stmt(w.fill), charge: tx.Stmt(w.charge), total: tx.Stmt(w.total),
-		entry: tx.Stmt(w.entry), epoch: tx.Stmt(w.epoch), period: tx.Stmt(w.period), terms: tx.Stmt(w.terms)}
+		entry: tx.Stmt(w.entry), epoch: tx.Stmt(w.epoch), period: tx.Stmt(w.period), terms: tx.Stmt(w.terms),
+		promise: tx.Stmt(w.promise)}
 }

@@ -60,10 +60,13 @@ var tables = []table{
 		{"id", integer}, {"dataset", characters}, {"number", integer}, {"label", characters}, {"independent", integer},
 		{"user", characters}, {"reason", characters}, {"at", integer}}, true},
 	{"periods", []column{
-		{"dataset", characters}, {"number", integer}, {"began", integer}, {"at", integer}, {"cause", characters}},
+		{"dataset", characters}, {"number", integer}, {"began", integer}, {"at", integer}, {"reason", characters}},
 		false},
 	{"compacted", []column{
 		{"answer", integer}, {"key", characters}, {"content", characters}, {"entry", integer}}, true},
+	{"promises", []column{
+		{"entry", integer}, {"dataset", characters}, {"period", integer}, {"table", characters}, {"at", integer},
+		{"bytes", octets}, {"sealed", integer}}, true},
 }
 
 // exportHead is the first line of an export.

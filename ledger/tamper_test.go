@@ -33,7 +33,7 @@ var tamperedOperations = []struct {
 	{"a renewal that nobody made", `INSERT INTO periods VALUES ('adult', 2, 1, 1, 'renewal')`, false},
 	{"of another dataset", `INSERT INTO periods VALUES ('census', 1, 1, 1, 'reset')`, false},
 	{"a reset's time", `UPDATE periods SET began = began + 1`, false},
-	{"a reset that is called a renewal", `UPDATE periods SET cause = 'renewal'`, false},
+	{"a reset that is called a renewal", `UPDATE periods SET reason = 'renewal'`, false},
 	{"a total of before", `UPDATE totals SET pure = 0 WHERE period = 0 AND dataset = 'adult'`, false},
 	{"a total moved to another period", `UPDATE totals SET period = 0 WHERE scope = 'bob'`, false},
 	{"data that nobody replaced",

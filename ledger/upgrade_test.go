@@ -115,7 +115,7 @@ func TestOlderLedgerIsRefusedUnbound(t *testing.T) {
 // tamperedBeginnings are changes of epochs and periods.
 var tamperedBeginnings = []tampering{
 	{"when a period began", `UPDATE periods SET began = began - 1 WHERE number = 2`},
-	{"why", `UPDATE periods SET cause = 'renewal' WHERE number = 2`},
+	{"why", `UPDATE periods SET reason = 'renewal' WHERE number = 2`},
 	{"a period added", `INSERT INTO periods VALUES ('adult', 3, 0, 0, 'renewal')`},
 	{"a period of another dataset added", `INSERT INTO periods VALUES ('census', 1, 0, 0, 'renewal')`},
 	{"a period left out", `DELETE FROM periods WHERE number = 1`},
@@ -242,13 +242,15 @@ func TestStepsStay(t *testing.T) {
 			"a4cfb59c7ada84ce329063fd21cecd9b10244c2deb5f9d250e26d692559d98b4",
 			"bf178272b6cc9696388f52f1bfff780f9d17c6a305bbadda6b67b3b081e3630b",
 			"d0f2c7b300e1cd522137fa8324428e925a9aca0366963181de556bf62c25b544",
-			"4bf22e863848d4a2fc9bd8352e3be9e296d8571f68f4afeed2eda15b78a662a8"}},
+			"4bf22e863848d4a2fc9bd8352e3be9e296d8571f68f4afeed2eda15b78a662a8",
+			"551b64534355eb52671e8182bad8b7a8669b7f8bf61d0fd71f5d13e7b268a413"}},
 		"PostgreSQL": {postgresMigrations, []string{
 			"522e7e2124172bbd6343e11fcc55485e03710d5eae76042fcbcf850a9ce4a1c5",
 			"05fda85c16d30cbadb5e250ba0ce332f99730ecac6db2facb3561385a3f1faee",
 			"e029872db698c8b45418f2fc9e27f1d7582d0c274d1b720e4cdffbdb73b5643e",
 			"78e1aaa79cbcda4f1c0fa6c48c184b61a482afb4a06361038e3e961aca4ccc56",
-			"5490425c332a45f633096e09bc62b879089868df5d9e03b0b84857ece5b4fa75"}},
+			"5490425c332a45f633096e09bc62b879089868df5d9e03b0b84857ece5b4fa75",
+			"3acda64888291117ad4753c9937d1bd6d9a65607845d07f048985217421ad85c"}},
 	} {
 		var got []string
 		for _, step := range x.steps {

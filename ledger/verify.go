@@ -14,7 +14,7 @@ import (
 // for bit; and follows the audit chain, in which every epoch and period must be.
 func (l *store) verify(ctx context.Context) error {
 	return l.snapshot(ctx, func(tx *sql.Tx) error {
-		done, err := readDone(ctx, tx)
+		done, err := l.seal.readDone(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (l *store) Audit(ctx context.Context, visit func(audit.Link) error) (head a
 
 // audit is Audit of the state that a transaction sees.
 func (s seal) audit(ctx context.Context, tx *sql.Tx, visit func(audit.Link) error) (head audit.Link, err error) {
-	done, err := readDone(ctx, tx)
+	done, err := s.readDone(ctx, tx)
 	if err != nil {
 		return audit.Link{}, err
 	}
@@ -152,9 +152,9 @@ func scanSums(ctx context.Context, tx *sql.Tx, query string, f func(account, sum
 }
 
 // readDone reads what was done to the ledger.
-func readDone(ctx context.Context, tx *sql.Tx) (*audit.Done, error) {
+func (s seal) readDone(ctx context.Context, tx *sql.Tx) (*audit.Done, error) {
 	var drops []audit.Drop
-	var began []audit.Entry
+	var began, promised []audit.Entry
 	const dropped = `SELECT answer, key, content, entry FROM compacted ORDER BY answer`
 	err := rows(ctx, tx, dropped, func(row scanner) error {
 		var x audit.Drop
@@ -163,7 +163,7 @@ func readDone(ctx context.Context, tx *sql.Tx) (*audit.Done, error) {
 		return err
 	})
 
-	// What has begun an epoch or a period stands in the chain in the same form.
+	// What has begun an epoch or a period, or was promised, stands in the chain in the same form.
 	if err == nil {
 		err = rows(ctx, tx, epochColumns, func(row scanner) error {
 			e, err := scanEpoch(row)
@@ -178,10 +178,17 @@ func readDone(ctx context.Context, tx *sql.Tx) (*audit.Done, error) {
 			return err
 		})
 	}
+	if err == nil {
+		err = rows(ctx, tx, promiseColumns, func(row scanner) error {
+			p, dataset, err := s.scanPromise(row)
+			promised = append(promised, p.entry(dataset, s))
+			return err
+		})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("verifying: %w", err)
 	}
-	return audit.NewDone(began, drops), nil
+	return audit.NewDone(began, promised, drops), nil
 }
 
 // readPaid reads the answers as they were before they were compacted, and all charges, both in the order of their ids.

@@ -73,11 +73,34 @@ func (b *Bound) units(src *parser.Source, column, typ, name string) string {
 	return "(" + parser.SelectSQL([]string{"starts AS " + name}, from, strings.Join(where, " AND "), nil) + ")"
 }
 
-// even finds the columns of which all that the statement's conditions ask are thresholds between the units of their
-// calendars, and what tells their values apart there: the unit, and the value itself where it lies in none. A threshold
-// is between units if both ends of each unit are on one side of it.
-func (b *Bound) even(ctx context.Context, q Querier) (map[parser.Column]string, error) {
-	out := map[parser.Column]string{}
+// evenly says of columns of which all that is asked is thresholds between the units of their calendars what tells their
+// values apart there: the unit, and the value itself where it lies in none.
+type evenly map[parser.Column]string
+
+// even finds these columns for the statement's conditions, and for the arguments of each aggregate, with its FILTER. A
+// threshold is between units if both ends of each unit are on one side of it, and what is made of such thresholds alone
+// is the same all through each unit.
+func (b *Bound) even(ctx context.Context, q Querier) (where evenly, args []evenly, err error) {
+	conditions := b.conjuncts()
+	for _, on := range b.forms.on {
+		conditions = append(conditions, on)
+	}
+	if where, err = b.evenIn(ctx, q, conditions); err != nil {
+		return nil, nil, err
+	}
+	for _, of := range b.forms.args {
+		own, err := b.evenIn(ctx, q, of)
+		if err != nil {
+			return nil, nil, err
+		}
+		args = append(args, own)
+	}
+	return where, args, nil
+}
+
+// evenIn does so for some expressions as they are evaluated: a time means there what it does in the client's time zone.
+func (b *Bound) evenIn(ctx context.Context, q Querier, list []parser.Expr) (evenly, error) {
+	out := evenly{}
 	for _, rel := range b.sources.protected {
 		for _, column := range b.sources.tables[rel].Columns {
 			c := parser.Column{Name: column.Name, Rel: rel}
@@ -85,12 +108,11 @@ func (b *Bound) even(ctx context.Context, q Querier) (map[parser.Column]string, 
 			if !ok || len(k.Starts) == 0 {
 				continue
 			}
-			asked, ok := b.thresholds(c)
+			asked, ok := thresholds(list, c)
 			if !ok || len(asked) == 0 {
 				continue
 			}
 
-			// What runs is asked, and not what was written: a time means what it does in the client's time zone.
 			rows, err := q.Query(ctx, b.uneven(c, k, asked), nil, nil)
 			if err != nil {
 				return nil, fmt.Errorf("comparing the units of %s: %w", c.Name, err)
@@ -103,21 +125,29 @@ func (b *Bound) even(ctx context.Context, q Querier) (map[parser.Column]string, 
 	return out, nil
 }
 
-// thresholds are the conditions on a column, if all of them compare it alone with a threshold.
-func (b *Bound) thresholds(c parser.Column) (out []parser.Expr, ok bool) {
-	all := b.conjuncts()
-	for _, on := range b.forms.on {
-		all = append(all, parser.Conjuncts(on)...)
-	}
-	for _, e := range all {
-		if !slices.Contains(columns(e), c) {
+// thresholds are the comparisons of a column with a threshold, if nothing else is asked of it.
+func thresholds(list []parser.Expr, c parser.Column) (out []parser.Expr, ok bool) {
+	is := func(x parser.Column) bool { return x.Name == c.Name && x.Rel == c.Rel }
+	for _, e := range list {
+		if !slices.ContainsFunc(columns(e), is) {
 			continue
 		}
-		f, ok := e.(parser.Form)
-		if !ok || len(f.Columns) != 1 || f.Text[0] != "(" || !threshold.MatchString(f.Text[1]) {
-			return nil, false
+		f, form := e.(parser.Form)
+		if form && len(f.Columns) == 1 && f.Text[0] == "(" && threshold.MatchString(f.Text[1]) {
+			out = append(out, e)
+			continue
 		}
-		out = append(out, e)
+
+		// A form is not looked into, nor a subquery.
+		_, semi := e.(parser.Semi)
+		if below := parser.Below(e); !form && !semi && len(below) > 0 {
+			more, ok := thresholds(below, c)
+			if ok {
+				out = append(out, more...)
+				continue
+			}
+		}
+		return nil, false
 	}
 	return out, true
 }

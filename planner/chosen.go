@@ -55,7 +55,7 @@ func (b *Bound) Chosen(ctx context.Context, q Querier, reference float64) (Chose
 	if err != nil {
 		return Chosen{}, err
 	}
-	even, err := b.even(ctx, q)
+	where, args, err := b.even(ctx, q)
 	if err != nil {
 		return Chosen{}, err
 	}
@@ -92,14 +92,14 @@ func (b *Bound) Chosen(ctx context.Context, q Querier, reference float64) (Chose
 					choiceOf[a] = len(out.Choices)
 				}
 			}
-			choice := b.choice(reference, set, asWritten, i, among, even)
+			choice := b.choice(reference, set, asWritten, i, among, where, args)
 			for _, k := range set {
 				if c, ok := relabelled[k]; ok {
 					choice.Relabelled = append(choice.Relabelled, c)
 				}
 			}
 			if choice.Relabelled != nil {
-				as := b.choice(reference, set, asColumn, i, among, even)
+				as := b.choice(reference, set, asColumn, i, among, where, args)
 				choice.Column = &as
 			}
 			out.Choices = append(out.Choices, choice)
@@ -130,10 +130,11 @@ func (c Chosen) By(aggregate int) (out []int) {
 	return out
 }
 
-// choice describes the aggregates of a grouping set, of these keys, that are among some. even is what even found.
+// choice describes the aggregates of a grouping set, of these keys, that are among some. where and args are what even
+// found.
 func (b *Bound) choice(
 	reference float64, keys []int, key func(k int) parser.Expr, set int, among func(aggregate int) bool,
-	even map[parser.Column]string,
+	where evenly, args []evenly,
 ) Choice {
 	d := b.description(reference)
 	for _, k := range keys {
@@ -145,6 +146,7 @@ func (b *Bound) choice(
 			continue
 		}
 		own := b.description(reference)
+		own.even = args[i]
 		own.aggregate(a)
 		d.apart = append(d.apart, own.apart...)
 
@@ -153,12 +155,12 @@ func (b *Bound) choice(
 			d.roots, seen[text] = append(d.roots, own.roots...), true
 		}
 	}
+	d.even = where
 	for _, s := range b.sources.list {
 		if s.On != nil {
 			d.condition(s.On)
 		}
 	}
-	d.even = even // all that is known is what WHERE asks
 	for _, e := range b.sources.where {
 		d.condition(e)
 	}
@@ -193,7 +195,7 @@ type description struct {
 	roots           []written
 	texts           []string // the same, as they read
 	apart           []tells
-	even            map[parser.Column]string // of columns, what tells apart all that is asked of them
+	even            evenly
 }
 
 // written is an expression that stands by itself, and what it took to write it.

@@ -109,6 +109,12 @@ var checks = []string{
 	    ELSE format('REVOKE CREATE ON SCHEMA %I FROM PUBLIC, %I;', n.nspname, r.rolname) END
 	 FROM pg_namespace n, roles r WHERE n.nspname = 'fugu_twin' AND NOT r.rolsuper
 	   AND (r.oid = n.nspowner OR has_schema_privilege(r.oid, n.oid, 'CREATE'))`,
+	// In an encoding of single bytes PostgreSQL folds names by the locale: Turkish has a letter whose small one is i.
+	`SELECT format('the database takes names with the letter %s for names with an i, and the masks of the catalog do '
+	  'not', convert_from('\xc4b0', 'UTF8')),
+	  'Move the tables to a database of the encoding UTF8, or one whose LC_CTYPE is C.'
+	 WHERE CASE WHEN getdatabaseencoding() IN ('LATIN3', 'LATIN5', 'WIN1254')
+	   THEN (parse_ident(convert_from('\xc4b0', 'UTF8')))[1] = 'i' END`,
 	// Who adds a partition says nothing of rights on it.
 	`SELECT DISTINCT format('the guest can read what role %I makes%s: a partition that is added to %s would be so',
 	  o.rolname, CASE WHEN d.defaclnamespace = 0 THEN '' ELSE format(' in the schema %I', n.nspname) END,
@@ -174,32 +180,59 @@ func CheckGuest(
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 
-	var schemas, names, needed, neededIn []string
+	schemas, names := split(protected)
+	var needed, neededIn []string
 	for _, p := range protected {
-		schemas, names = append(schemas, p.Schema), append(names, p.Name)
 		if !p.twin() {
 			neededIn, needed = append(neededIn, p.Schema), append(needed, p.Name)
 		}
 	}
 
 	// What does not exist cannot be checked; a twin's table need not be where the guest is.
-	for _, look := range []struct {
-		sql  string
-		args []any
-	}{
-		{missing, []any{neededIn, needed}},
-		{together(slices.Concat(checks, doorChecks)), []any{schemas, names, append([]string{}, databases...)}},
-		{changesReference, []any{references}},
-	} {
-		found, err := findings(ctx, conn, look.sql, look.args...)
-		if err != nil {
-			return nil, nil, err
-		}
-		holes = append(holes, found...)
+	if holes, err = findings(ctx, conn, missing, neededIn, needed); err != nil {
+		return nil, nil, err
 	}
+	open, err := reached(ctx, conn, protected, references, databases)
+	if err != nil {
+		return nil, nil, err
+	}
+	holes = append(holes, open...)
 
 	warnings, err = findings(ctx, conn, together(suspicions), schemas, names, append([]string{}, databases...))
 	return holes, warnings, err
+}
+
+// Reached looks for those ways alone: for no table that is missing, which somebody may be about to make anew.
+func Reached(
+	ctx context.Context, config *pgconn.Config, protected []Protected, references []string, databases ...string,
+) ([]Finding, error) {
+	conn, err := connect(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return reached(ctx, conn, protected, references, databases)
+}
+
+func reached(
+	ctx context.Context, conn *pgx.Conn, protected []Protected, references, databases []string,
+) ([]Finding, error) {
+	schemas, names := split(protected)
+	holes, err := findings(ctx, conn, together(slices.Concat(checks, doorChecks)), schemas, names,
+		append([]string{}, databases...))
+	if err != nil {
+		return nil, err
+	}
+	open, err := findings(ctx, conn, changesReference, append([]string{}, references...))
+	return append(holes, open...), err
+}
+
+// split divides the names of tables, as the checks take them.
+func split(tables []Protected) (schemas, names []string) {
+	for _, t := range tables {
+		schemas, names = append(schemas, t.Schema), append(names, t.Name)
+	}
+	return schemas, names
 }
 
 // missing finds protected tables that do not exist. By the catalog, not to_regclass: the guest need not have USAGE on
@@ -317,7 +350,7 @@ func connect(ctx context.Context, config *pgconn.Config) (*pgx.Conn, error) {
 		return nil, fmt.Errorf("checking grants: %w", err)
 	}
 	cfg.Config = *config.Copy()
-	cfg.RuntimeParams["search_path"] = "pg_catalog, pg_temp"
+	cfg.RuntimeParams["search_path"], cfg.RuntimeParams["client_encoding"] = "pg_catalog, pg_temp", "UTF8"
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return nil, unavailable(err)

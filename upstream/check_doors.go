@@ -101,6 +101,12 @@ var suspicions = []string{
 	  'Make sure that it tells nothing of rows: by NOTIFY, by raising errors, by writing to tables that the guest can '
 	  'read.'
 	 FROM pg_trigger g JOIN tables t ON t.oid = g.tgrelid WHERE NOT g.tgisinternal`,
+	// Who has a large object, and how many there are, everybody can see.
+	`SELECT format('the column %I of the protected table %s may refer to large objects, which everybody can count',
+	   a.attname, a.attrelid::regclass),
+	   'Make sure that there are as many whatever the rows say, or keep what they hold in columns.'
+	 FROM pg_attribute a JOIN tables t ON t.oid = a.attrelid JOIN pg_type y ON y.oid = a.atttypid
+	 WHERE a.attnum > 0 AND NOT a.attisdropped AND 'oid'::regtype IN (y.oid, y.typbasetype)`,
 	`SELECT format('the event trigger %I calls %s', evtname, evtfoid::regprocedure),
 	  'Make sure that it tells nothing of protected tables.' FROM pg_event_trigger WHERE evtenabled <> 'D'`,
 }

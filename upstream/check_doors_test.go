@@ -32,6 +32,9 @@ func TestGuestWarnings(t *testing.T) {
 		{"a trigger", "CREATE FUNCTION f() RETURNS trigger " + code +
 			" 'BEGIN NOTIFY x; RETURN NEW; END'; CREATE TRIGGER tr AFTER INSERT ON adult EXECUTE FUNCTION f()",
 			[]string{`the trigger tr on (public\.)?adult calls`}},
+		{"a column of large objects", "CREATE DOMAIN lo AS oid; ALTER TABLE adult ADD scan lo, ADD photo oid",
+			[]string{`^the column scan of the protected table (public\.)?adult may refer to large objects`,
+				`^the column photo`}},
 		{"an event trigger", "CREATE FUNCTION f() RETURNS event_trigger " + code +
 			" 'BEGIN END'; CREATE EVENT TRIGGER et ON ddl_command_end EXECUTE FUNCTION f()",
 			[]string{`the event trigger et calls`}},

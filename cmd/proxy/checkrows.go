@@ -79,9 +79,13 @@ func (h *house) forecast(ctx context.Context, f *findings, p *policy.Policy) err
 	if err := h.ended(ctx, f, p); err != nil {
 		return err
 	}
-	late, err := uncharged(ctx, h.ledger, p)
+	broken, late, err := h.uncharged(ctx, p)
 	if err != nil {
 		return fmt.Errorf("reading the accounts of dataset %s: %w", p.Dataset, err)
+	}
+	for _, b := range broken {
+		f.add(finding.Error, f.in(p, placeOf(p, b)), b.Error(), "the totals have no more than what those answers were "+
+			"to hide, so whatever has to be charged for table "+b.Table.String()+" is refused", b.Mend())
 	}
 	for _, what := range late {
 		f.add(finding.Warning, f.under(p, "secrets"), what,
@@ -159,7 +163,7 @@ func foretold(sql string, x explain.Explanation) string {
 	}
 
 	if x.Refused != "" {
-		return text + "; it would be refused for that: " + x.Refused
+		return text + "; it would be refused: " + x.Refused
 	}
 
 	// The secret of which least is left, beside what it costs, says how many more there can be.

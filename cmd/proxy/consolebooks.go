@@ -172,7 +172,7 @@ func (k *keeperPages) Events(ctx context.Context) (out []console.Event, err erro
 // stands there, too, and is left out where it was answered: how long a reading took is nobody's to see.
 var eventNames = map[audit.Event]string{audit.Release: "answer", audit.Joined: "joined", audit.NewEpoch: "epoch",
 	audit.NewPeriod: "period", audit.Refused: "refused", audit.Lost: "not recorded", audit.Reset: "reset",
-	audit.Compacted: "compacted"}
+	audit.Compacted: "compacted", audit.Promised: "promised"}
 
 // eventOf is an entry without what identifies a statement or an answer.
 func eventOf(e audit.Entry) (x console.Event, ok bool) {
@@ -205,6 +205,8 @@ func noteOf(e audit.Entry) string {
 		return fmt.Sprintf("period %d: %s", e.Period, e.Reason)
 	case audit.Reset, audit.Compacted:
 		return e.Reason
+	case audit.Promised:
+		return fmt.Sprintf("what answers about table %s hide in period %d", e.Table, e.Period)
 	case audit.Lost:
 		return "refusals that are only counted"
 	}

@@ -35,6 +35,10 @@ func (empty) Standing(context.Context, string, time.Duration) (ledger.Standing, 
 	return ledger.Standing{}, nil
 }
 
+func (empty) Promised(context.Context, string, time.Duration) (ledger.Promised, error) {
+	return ledger.Promised{}, nil
+}
+
 func (empty) Advance(context.Context, ledger.Epoch) (ledger.Epoch, error) {
 	return ledger.Epoch{}, errors.New("there is no ledger yet")
 }

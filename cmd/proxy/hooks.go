@@ -4,6 +4,7 @@ package main
 
 import (
 	"net"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -22,3 +23,7 @@ func overheard(dial pgconn.DialFunc) pgconn.DialFunc { return dial }
 
 // gossiping is where a build for tests lets the metrics say what was overheard.
 func gossiping(f admin.Figures) admin.Figures { return f }
+
+// grantsEvery is how often a proxy looks whether guests can reach by now what they must not. It takes the server some
+// tens of milliseconds.
+func grantsEvery() time.Duration { return time.Minute }

@@ -21,11 +21,24 @@ import (
 // faultEnv names the fault that planted plants.
 const faultEnv = "FUGUHOOKS_FAULT"
 
+// grantsEnv says how often a proxy looks at grants.
+const grantsEnv = "FUGUHOOKS_GRANTS"
+
+func grantsEvery() time.Duration {
+	if every, err := time.ParseDuration(os.Getenv(grantsEnv)); err == nil {
+		return every
+	}
+	return time.Minute
+}
+
 // planted plants a fault in the ledger, which a test of kills has to find.
 func planted(l ledger.Ledger) ledger.Ledger {
 	l = asked{l}
 	switch fault := os.Getenv(faultEnv); fault {
 	case "", talkative:
+		return l
+	case "promiseless": // as a version did that kept no promises
+		hook.Promiseless = true
 		return l
 	case "late":
 		return &late{Ledger: l}
@@ -45,6 +58,10 @@ type asked struct{ ledger.Ledger }
 
 func (a asked) Find(ctx context.Context, key ledger.Key, scopes ...string) (ledger.Answer, bool, error) {
 	return a.Ledger.Find(hook.Within(ctx, "find"), key, scopes...)
+}
+
+func (a asked) Promised(ctx context.Context, dataset string, renew time.Duration) (ledger.Promised, error) {
+	return a.Ledger.Promised(hook.Within(ctx, "promised"), dataset, renew)
 }
 
 func (a asked) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {

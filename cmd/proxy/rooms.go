@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,7 +13,6 @@ import (
 
 	"fugu/dataset"
 	"fugu/ledger"
-	"fugu/parser"
 	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/upstream"
@@ -181,26 +179,8 @@ func (h *house) named(r *room, found []upstream.Finding) []upstream.Finding {
 
 // roomGrants are the holes in one database, and what may be one.
 func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, warnings []upstream.Finding, err error) {
-	var protected []upstream.Protected
-	var references, plain []string
-	for _, p := range r.policies {
-		for _, t := range p.Tables {
-			protected = append(protected, upstream.Protected{Schema: t.Schema, Name: t.Name})
-			if t.Twin != nil && t.Twin.Rows == policy.Aggregate {
-				protected = append(protected, upstream.Protected{Schema: parser.TwinSchema, Name: t.Name})
-			}
-			if t.Reference.Name != "" {
-				references = append(references, dataset.Quoted(t.Reference))
-			}
-			if t.PlainRows == policy.ReferenceRows {
-				plain = append(plain, dataset.Quoted(t.Reference))
-			}
-		}
-	}
-	var databases []string
-	for _, other := range h.rooms {
-		databases = append(databases, other.database)
-	}
+	protected, references, plain := r.kept()
+	databases := h.databases()
 
 	// Guests of several users can have the same hole, which is said once.
 	add := func(list *[]upstream.Finding, more []upstream.Finding) {
@@ -210,11 +190,8 @@ func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, war
 			}
 		}
 	}
-	for _, user := range append([]string{""}, slices.Sorted(maps.Keys(r.guests))...) {
-		guest, who := r.guests[user], fmt.Sprintf("the guest of user %q", user)
-		if guest == nil {
-			guest, who = r.guest, "the guest"
-		}
+	for _, user := range r.users() {
+		guest, who := r.guestOf(user)
 		found, suspicious, err := upstream.CheckGuest(ctx, guest, protected, references, databases...)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", who, err)

@@ -20,6 +20,7 @@ import (
 	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
+	"fugu/upstream"
 	"fugu/wire"
 )
 
@@ -102,6 +103,8 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	defer leave()
 	var watching sync.WaitGroup
 	watching.Go(func() { s.door.watch(active, s.readAgain) })
+	reached := func(ctx context.Context) error { return s.office.stands.Load().reached(ctx) }
+	watching.Go(func() { watchGrants(serving, reached, end, s.log) })
 	if h := s.house; h.config.Reload == "watch" {
 		watching.Go(func() { watchPolicies(active, h.config.Policy, h.seen, func() { s.reload(active) }) })
 	}
@@ -136,8 +139,8 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	if err == nil {
 		s.log.Info("stopped")
 	}
-	if errors.Is(context.Cause(ctx), errAlone) {
-		err = errors.Join(err, errAlone)
+	if cause := context.Cause(ctx); errors.Is(cause, errAlone) || errors.As(cause, new(upstream.Holes)) {
+		err = errors.Join(err, cause)
 	}
 	return err
 }
@@ -228,9 +231,12 @@ func (h *house) warn(ctx context.Context, log *slog.Logger) {
 	}
 
 	for _, p := range h.policies {
-		late, err := uncharged(ctx, h.ledger, p)
+		broken, late, err := h.uncharged(ctx, p)
 		if err != nil {
 			log.Warn("it is not known what secrets were charged for", "dataset", p.Dataset, "error", describe(err))
+		}
+		for _, b := range broken {
+			log.Error(b.Error(), "dataset", p.Dataset, "hint", b.Mend())
 		}
 		for _, what := range late {
 			log.Warn(what, "dataset", p.Dataset, "hint", unchargedHint)

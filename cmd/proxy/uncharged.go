@@ -5,14 +5,39 @@ import (
 	"fmt"
 	"slices"
 
+	"fugu/account"
 	"fugu/ledger"
 	"fugu/policy"
 )
 
-// uncharged says of which secrets of a policy the accounts do not have all that was told. An answer is charged to each
-// secret that its table has in the policy of then. A secret that was added since, or has another name, begins with
-// nothing spent, whatever earlier answers told of it: their noise was made to hide others, and may hide it hardly.
-func uncharged(ctx context.Context, l ledger.Ledger, p *policy.Policy) (out []string, err error) {
+// uncharged says in what a policy promises more than answers were charged under, for which they are refused, and of
+// which secrets the accounts do not have all that was told.
+func (h *house) uncharged(ctx context.Context, p *policy.Policy) (broken []*account.Broken, late []string, err error) {
+	if !slices.ContainsFunc(p.Tables, noisy) {
+		return nil, nil, nil
+	}
+	broken, err = account.AllBroken(ctx, h.ledger, h.room(p.Database).snapshot.Snapshot, p)
+	if err == nil && len(broken) == 0 {
+		late, err = lateSecrets(ctx, h.ledger, p)
+	}
+	return broken, late, err
+}
+
+// placeOf is where a policy has what is broken.
+func placeOf(p *policy.Policy, b *account.Broken) policy.Position {
+	for _, s := range p.Secrets {
+		if s.Name == b.Secret {
+			return s.At
+		}
+	}
+	t, _ := p.Table(b.Table)
+	return t.At
+}
+
+// lateSecrets says by their names of which secrets the accounts do not have all that was told, in a period in which a
+// version charged that kept no promises. An answer is charged to each secret that its table has in the policy of then.
+// A secret that was added since, or has another name, begins with nothing spent, whatever earlier answers told of it.
+func lateSecrets(ctx context.Context, l ledger.Ledger, p *policy.Policy) (out []string, err error) {
 	standing, err := l.Standing(ctx, p.Dataset, p.Privacy.Budget.Renew)
 	if err != nil || standing.Due { // a period that begins now has no answers
 		return nil, err

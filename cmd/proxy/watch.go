@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"fugu/upstream"
 )
 
 // watchPolicies calls changed whenever the files of policies are others than in the state known, until ctx ends: once
@@ -51,4 +55,36 @@ func policyState(path string) string {
 		}
 	}
 	return state.String()
+}
+
+// watchGrants has reached look, again and again, whether guests can reach by now what they must not, and calls end with
+// what it finds: what would stop the start of a proxy stops one that serves. Somebody may have granted a right, or made
+// a view, since. Where it cannot look, it looks again.
+func watchGrants(ctx context.Context, reached func(context.Context) error, end context.CancelCauseFunc,
+	log *slog.Logger) {
+	tick := time.NewTicker(grantsEvery())
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+
+		err := reached(ctx)
+		var holes upstream.Holes
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.As(err, &holes):
+			for _, hole := range holes {
+				log.Error("guests can reach what is protected: this proxy ends", "hole", hole.Message,
+					"hint", hole.Hint)
+			}
+			end(holes)
+			return
+		case err != nil:
+			log.Warn("it is not known what guests can reach", "error", describe(err))
+		}
+	}
 }

@@ -19,7 +19,7 @@ const (
 	OK      Level = "ok"      // what there is
 	Note    Level = "note"    // worth knowing, and nothing to mend
 	Warning Level = "warning" // what may be wrong, and stops nothing
-	Error   Level = "error"   // what fugu serve would not start with
+	Error   Level = "error"   // what fugu serve would not start with, or not answer with
 )
 
 // Finding is one thing that there is to say.

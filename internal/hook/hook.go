@@ -47,6 +47,7 @@ const (
 	SortedForFree   = false // model: what few values are sorted into cannot have been chosen
 	UnpaidTexts     = false // model: whatever is asked was fixed before the reference was drawn
 	LooseSets       = false // model: nothing is known of how averages over several sets of groups vary together
+	Promiseless     = false // account: answers are charged, whatever those before were to hide
 	NoCovariances   = false // pipeline: charges count means alone, and not how a secret changes covariances
 	GuestCode       = false // upstream, planner/row: guests' own tables and types, whose code runs as the reader
 )

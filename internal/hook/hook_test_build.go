@@ -44,6 +44,7 @@ var (
 	SortedForFree   bool
 	UnpaidTexts     bool
 	LooseSets       bool
+	Promiseless     bool
 	NoCovariances   bool
 	GuestCode       bool
 )

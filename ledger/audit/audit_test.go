@@ -27,7 +27,7 @@ func full() Entry {
 // What is written once is read for ever: a link, a key that nobody has, and digests are byte by byte what the first
 // Fugu with a chain wrote. The digests below were made by it.
 func TestBytesStay(t *testing.T) {
-	books, err := NewBooks(NewDone(nil, nil), []Answer{{ID: 1, Key: "k", Dataset: "adult", Content: "c"}},
+	books, err := NewBooks(NewDone(nil, nil, nil), []Answer{{ID: 1, Key: "k", Dataset: "adult", Content: "c"}},
 		[]Charge{{ID: 1, Answer: 1, Secret: "income", User: "alice", At: 12,
 			Loss: privacy.Loss{Pure: 1, Kappa2: .25, Delta: 1e-9}}})
 	if err != nil {

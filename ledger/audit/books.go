@@ -70,7 +70,7 @@ func (b *Books) Take(number int64, l Link) error {
 		}
 	case Answered:
 		err = b.answer(e, l)
-	case NewEpoch, NewPeriod, Reset, Compacted, Abandoned:
+	case NewEpoch, NewPeriod, Promised, Reset, Compacted, Abandoned:
 		err = b.done.settle(e, l)
 	case Refused, Lost: // they are in the chain alone
 	default:

@@ -55,6 +55,8 @@ type Entry struct {
 	Times   int64      `json:"times,omitempty"`
 	Until   *time.Time `json:"until,omitempty"`
 	Dropped *Dropped   `json:"dropped,omitempty"` // of Compacted and Abandoned
+
+	Table string `json:"table,omitempty"` // of Promised, with Content
 }
 
 // Event is what an Entry tells of.
@@ -73,6 +75,7 @@ const (
 	Reset     Event = "reset"     // who has a period begin that is next in the chain, and why
 	Compacted Event = "compacted" // answers lost their content
 	Answered  Event = "answered"  // what came of a question that was charged ahead of its answer
+	Promised  Event = "promised"  // what answers about a table hide from now on in the period
 	Abandoned Event = "abandoned" // nothing came of it: it stays charged, and is charged again when it is asked again
 )
 

@@ -10,21 +10,22 @@ import (
 
 // record is what a ledger's tables and its chain have to say together: entries, and the rows that they tell of.
 type record struct {
-	began   []Entry // epochs and periods, as the tables have them
-	drops   []Drop
-	answers []Answer
-	charges []Charge
-	entries []Entry // of the chain, behind its beginning
+	began    []Entry // epochs and periods, as the tables have them
+	promised []Entry // likewise, with their numbers
+	drops    []Drop
+	answers  []Answer
+	charges  []Charge
+	entries  []Entry // of the chain, behind its beginning
 }
 
 // audit walks the chain of the record, whose links follow as they should, and says what the rules find.
 func (r record) audit(t *testing.T) error {
 	t.Helper()
-	books, err := NewBooks(NewDone(r.began, r.drops), r.answers, r.charges)
+	books, err := NewBooks(NewDone(r.began, r.promised, r.drops), r.answers, r.charges)
 	if err != nil {
 		return err
 	}
-	nothing, err := NewBooks(NewDone(nil, nil), nil, nil)
+	nothing, err := NewBooks(NewDone(nil, nil, nil), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +49,13 @@ func (r record) audit(t *testing.T) error {
 func (r *record) tell(e Entry) {
 	r.entries = append(r.entries, e)
 	r.began = append(r.began, e)
+}
+
+// promise has the tables and the chain say what was promised in a period.
+func (r *record) promise(period int64, content string) {
+	e := Entry{Number: int64(len(r.entries) + 1), At: at, Event: Promised, Dataset: "adult", Period: period,
+		Table: "public.adult", Content: content}
+	r.entries, r.promised = append(r.entries, e), append(r.promised, e)
 }
 
 // pay has an answer charged in an epoch and a period.
@@ -182,13 +190,47 @@ func TestBooksAgreeWithTheChain(t *testing.T) {
 	}
 }
 
+// What was promised stands in the tables as in the chain, in its period, and under the number of its entry: whoever can
+// write both can put no other promise there, and have none come before another.
+func TestPromisesAreInTheChain(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		edit       func(r *record)
+	}{
+		{"as it should be", "", func(*record) {}},
+		{"one that the chain has alone", "a promise is missing", func(r *record) { r.promised = r.promised[:1] }},
+		{"one that the tables have alone", "not in the audit chain", func(r *record) {
+			r.promised = append(r.promised, Entry{Number: 99, At: at, Event: Promised, Dataset: "adult"})
+		}},
+		{"one that the chain does not tell any more", "not in the audit chain", func(r *record) {
+			r.entries = r.entries[:2]
+		}},
+		{"another text", "a promise is missing or was changed", func(r *record) { r.promised[1].Content = "wide" }},
+		{"another table", "a promise is missing or was changed", func(r *record) { r.promised[1].Table = "x" }},
+		{"the two in each other's place", "a promise is missing or was changed", func(r *record) {
+			r.promised[0].Number, r.promised[1].Number = r.promised[1].Number, r.promised[0].Number
+		}},
+		{"of another period", "not of the period", func(r *record) {
+			r.promised[1].Period, r.entries[2].Period = 1, 1
+		}},
+	} {
+		var r record
+		r.promise(0, "wide")
+		r.pay(0, 0)
+		r.promise(0, "narrow")
+		r.pay(0, 0)
+		c.edit(&r)
+		r.finds(t, c.name, c.want)
+	}
+}
+
 // A link that cannot be read, or that has another's number, is damage and not passed over.
 func TestLinksThatCannotBeRead(t *testing.T) {
 	for name, text := range map[string]string{
 		"no JSON":          `{"number":0,`,
 		"another's number": `{"number":1,"at":"2026-11-23T08:30:00Z","event":"lost","times":1}`,
 	} {
-		books, err := NewBooks(NewDone(nil, nil), nil, nil)
+		books, err := NewBooks(NewDone(nil, nil, nil), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,6 +38,8 @@ var (
 	ownSessions  = "s.pid = ANY (ARRAY(SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE a.usesysid = " + own + "))"
 	ownProgress  = shadowRelation{where: ownSessions}
 	countersView = shadowRelation{keep: []string{"stats_reset"}}
+
+	ownStatistics = shadowRelation{where: "pg_catalog.pg_has_role(s.statistics_owner, 'USAGE')"}
 )
 
 // classMasks are the columns of pg_class that depend on rows, with what a masked relation shows: what it would before
@@ -113,6 +115,11 @@ var shadowed = map[string]shadowRelation{
 		" OR NOT " + in(databaseOIDs, "s.database") + ")"},
 	// The guest may read pg_class, so it may read the statistics of its columns: a histogram of reltuples.
 	"pg_stats": {where: "NOT (s.schemaname = 'pg_catalog' AND s.tablename = 'pg_class')"},
+	// Servers that were made before 14.12, 15.7 or 16.3 show these of expressions to everybody, the most common values
+	// of a protected table's too: a later version does not change views that are there. Later ones show them to whoever
+	// has the rights of the table's owner, who is also the one that can make them.
+	"pg_stats_ext":       ownStatistics,
+	"pg_stats_ext_exprs": ownStatistics,
 }
 
 // openStatistics are statistics views that PostgreSQL itself limits by privilege, or that count nothing which protected

@@ -49,7 +49,7 @@ var shadowFunctions = kinds(map[shadowKind]string{
 		"connectby xpath_table lo_import lo_export pg_read_file pg_read_file_old pg_read_binary_file pg_stat_file",
 	internalFunction: "pg_logical_emit_message pg_lock_status pg_get_replication_slots pg_stat_statements " +
 		"pg_relpages pg_freespace pg_prewarm pgrowlocks get_raw_page fsm_page_contents verify_heapam bt_index_check " +
-		"bt_index_parent_check page_header",
+		"bt_index_parent_check page_header pg_available_wal_summaries pg_wal_summary_contents",
 })
 
 // shadowPrefixes stand for families of functions, among them those of extensions that are not known by name.

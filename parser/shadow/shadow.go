@@ -299,8 +299,8 @@ func (s *shadowing) find(rv *pg.RangeVar) subselect {
 func (s *shadowing) relation(n *pg.Node, rv *pg.RangeVar, exposed bool) error {
 	shadow := s.find(rv)
 	switch {
-	case shadow == nil && (rv.Schemaname == "" || rv.Schemaname == "pg_catalog") && unknownStatistics(rv.Relname) &&
-		!s.ctes[rv.Relname]:
+	case shadow == nil && (rv.Schemaname == "" || rv.Schemaname == "pg_catalog") && unknownStatistics(rv.Relname):
+		// Also where a WITH query of that name stands somewhere: which of the two is meant is not looked at.
 		return s.refuse(rv.Location, "Its values may depend on protected rows.", "%s cannot be read through Fugu",
 			rv.Relname)
 	case shadow == nil, rv.Relname == "pg_class" && !exposed:

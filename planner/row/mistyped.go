@@ -57,6 +57,8 @@ func numbersHint(name, typ string) string {
 		return "Take the days since another date: " + name + "(x - date '2024-01-31')."
 	case strings.HasPrefix(typ, "timestamp"):
 		return "Take the seconds: " + name + "(extract(epoch FROM x))."
+	case strings.HasPrefix(typ, "json"), strings.HasSuffix(typ, "[]"):
+		return "Make the number a column of the protected table; JSON and arrays cannot be taken apart here."
 	}
 	return "It takes numbers: cast the values, " + name + "(x::numeric), or count them."
 }

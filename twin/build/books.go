@@ -37,7 +37,7 @@ type Draw struct {
 	// the relation that was read, as no other is called, whatever its name; empty: a version before this one
 	Relation string `json:"relation,omitempty"`
 	// what was hidden; nil: a version before this one
-	Promise *promise `json:"promise,omitempty"`
+	Promise *policy.Promise `json:"promise,omitempty"`
 }
 
 // books are the ledger as a build sees it.

@@ -61,7 +61,7 @@ func (e earlier) compare(ctx context.Context) (likeness, error) {
 
 	// The price of a draw is what it tells of the pairs that it was made to hide.
 	for _, d := range e.told {
-		if d.Series == last.Series && d.Law != e.next.Law && !d.Promise.covers(e.next.Promise) {
+		if d.Series == last.Series && d.Law != e.next.Law && !d.Promise.Covers(e.next.Promise, sameName) {
 			return hidLess, nil
 		}
 	}

@@ -1,0 +1,41 @@
+package dataset
+
+import (
+	"fugu/parser"
+	"fugu/policy"
+)
+
+// Promise is what answers with noise about a table hide, and all that are linked to it; it stands for itself.
+func (t *Protected) Promise() *policy.Promise {
+	return t.Policy.NoisePromise(t.Config.Qualified(), func(secret string) (values []policy.Value) {
+		for _, s := range t.Table.Secrets {
+			if s.Name != secret {
+				continue
+			}
+			for _, v := range s.Classes {
+				values = append(values, policy.Value{Text: v.Text, IsNull: v.Null})
+			}
+		}
+		return values
+	})
+}
+
+// SameProperty reports whether two secrets are about the same property of the table, however it is written. Of one that
+// cannot be read any more, as its columns are gone, only the same words say the same.
+func (t *Protected) SameProperty(a, b policy.Secret) bool {
+	return t.same(a.Proportion, b.Proportion) && t.same(a.Mean, b.Mean) && a.Categories == b.Categories &&
+		a.Parameter == b.Parameter
+}
+
+// same reports whether two expressions are written alike once they are read.
+func (t *Protected) same(a, b string) bool {
+	if a == b || a == "" || b == "" {
+		return a == b
+	}
+	one, err := parser.ParsePredicate(a, t.Syntax)
+	if err != nil {
+		return false
+	}
+	other, err := parser.ParsePredicate(b, t.Syntax)
+	return err == nil && parser.SQL(one, "", nil) == parser.SQL(other, "", nil)
+}
