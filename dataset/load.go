@@ -121,9 +121,9 @@ func (s *Snapshot) link(p *policy.Policy) error {
 			continue
 		}
 		to := t.Config.Link.To
-		theirs := s.Find(to.Schema, to.Name).Syntax.Columns
+		own, theirs := t.known(), s.Find(to.Schema, to.Name).known()
 		for _, k := range t.Table.Link.Keys {
-			if !slices.Contains(t.Syntax.Columns, k.Own) || !slices.Contains(theirs, k.To) {
+			if !slices.Contains(own, k.Own) || !slices.Contains(theirs, k.To) {
 				return p.Misfit(t.Config.At, "table %s: link: there are no columns %s of it and %s of %s", t.Table,
 					k.Own, k.To, to)
 			}

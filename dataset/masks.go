@@ -65,12 +65,17 @@ func (s *Snapshot) shadowRoots(ctx context.Context, reader *upstream.Reader) (ou
 	return out, nil
 }
 
-// shadowRoot finds the OID of a relation, and whether it has partitions.
+// shadowRoot finds the OID of a relation, and whether it has partitions. It may be a view in a schema that is not the
+// reader's to use, such as one that a guest has made, so that the name is not looked up as in a statement.
 func shadowRoot(ctx context.Context, reader *upstream.Reader, schema, name string) (shadow.Root, error) {
 	quoted := Quoted(policy.QualifiedName{Schema: schema, Name: name})
 	out := shadow.Root{Schema: schema, Name: name}
-	rows, err := reader.Query(ctx, `SELECT r.oid, EXISTS (SELECT FROM pg_partitioned_table WHERE partrelid = r.oid)
-	  FROM (SELECT to_regclass($1)::oid) AS r(oid)`, [][]byte{[]byte(quoted)}, nil)
+	rows, err := reader.Query(ctx, `SELECT c.oid, EXISTS (SELECT FROM pg_partitioned_table WHERE partrelid = c.oid)
+	  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2`,
+		[][]byte{[]byte(schema), []byte(name)}, []uint32{25, 25})
+	if err == nil && len(rows) != 1 {
+		err = errors.New("there is no such relation")
+	}
 	if err != nil {
 		return out, fmt.Errorf("reading the oid of %s: %w", quoted, err)
 	}
@@ -185,7 +190,7 @@ const twinless = `SELECT c.oid::text,
 
 // notOfTheTwin is what the table has and its twin has not.
 func (t *Protected) notOfTheTwin(ctx context.Context, reader *upstream.Reader) (out shadow.HiddenColumns, err error) {
-	names := t.Config.Twin.Drop
+	names := slices.Concat(t.Config.Twin.Drop, t.Lacking)
 	rows, err := reader.Query(ctx, twinless, [][]byte{[]byte(Quoted(t.Config.Qualified())), textArray(names)}, nil)
 	if err == nil && len(rows) != 1 {
 		err = errors.New("there is no such table")

@@ -46,6 +46,7 @@ type Protected struct {
 	Public    *Published    // nil: nothing
 	Places    *model.Places // of a policy with a joint account
 	Network   *Network      // of secrets that are parameters; nil: none is
+	Lacking   []string      // columns that a table with a twin got after that was built
 	Alone     *Declared     // the only statement that is answered about it and what is linked to it; nil: there is none
 
 	ties []model.Tie // between its secrets, over the reference

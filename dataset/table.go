@@ -109,6 +109,9 @@ func (t *Protected) loadTwin(ctx context.Context, reader *upstream.Reader) (err 
 	if t.Table.Columns, err = loadColumns(ctx, reader, Quoted(t.Config.Qualified())); err != nil {
 		return err
 	}
+	if err := t.loadLacking(ctx, reader); err != nil {
+		return err
+	}
 	t.Syntax = parser.Table{Schema: t.Config.Schema, Name: t.Config.Name, Twin: true, Linked: t.Config.Link != nil}
 	if w := t.Config.Twin; w.Rows == policy.Aggregate {
 		t.Table.AtLeast, t.Syntax.Aggregates = w.AtLeast, true

@@ -238,7 +238,7 @@ func split(tables []Protected) (schemas, names []string) {
 // missing finds protected tables that do not exist. By the catalog, not to_regclass: the guest need not have USAGE on
 // the schema.
 const missing = `SELECT format('the protected table %I.%I does not exist, or is not a table', w.s, w.n),
-  'Create it, or correct the policy.' FROM unnest($1::text[], $2::text[]) AS w(s, n)
+  'create it, or mend its name in the policy' FROM unnest($1::text[], $2::text[]) AS w(s, n)
   WHERE NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace ns ON ns.oid = c.relnamespace WHERE ns.nspname = w.s
     AND c.relname = w.n AND c.relkind IN ('r', 'p'))`
 
@@ -299,9 +299,10 @@ func CheckReader(
 	const sql = `WITH wanted AS (SELECT w.t, c.oid, ns.oid AS schema FROM unnest($1::text[]) AS w(t)
 	    LEFT JOIN pg_namespace ns ON ns.nspname = (parse_ident(w.t))[1] LEFT JOIN pg_class c ON c.relnamespace = ns.oid
 	      AND c.relname = (parse_ident(w.t))[2])
-	SELECT format('the reader cannot read %s', t), CASE WHEN oid IS NULL THEN 'Create it, or correct the policy.'
-	    ELSE format('GRANT USAGE ON SCHEMA %1$s TO %2$I; GRANT SELECT ON %3$s TO %2$I;', schema::regnamespace,
-	      session_user, t) END FROM wanted
+	SELECT format('the reader cannot read %s', t),
+	  CASE WHEN oid IS NULL THEN 'create it, or mend its name in the policy' ELSE
+	    format('GRANT USAGE ON SCHEMA %1$s TO %2$I; GRANT SELECT ON %3$s TO %2$I;', schema::regnamespace, session_user,
+	      t) END FROM wanted
 	  WHERE oid IS NULL OR NOT has_schema_privilege(schema, 'USAGE') OR NOT has_table_privilege(oid, 'SELECT')
 	UNION ALL SELECT format('the reader can change %s', t),
 	  format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON %s FROM PUBLIC, %I; and the reader should own nothing and be '

@@ -67,6 +67,7 @@ func openOffice(h *house, d *door, server *wire.Server, databases *pipeline.Data
 	o.policies.Store(&h.policies)
 	o.stands.Store(h)
 	o.health.Loaded(policiesLoaded, nil)
+	o.health.Loaded(tablesLoaded, nil)
 	o.health.Loaded(usersLoaded, nil)
 	return o, nil
 }
@@ -74,6 +75,7 @@ func openOffice(h *house, d *door, server *wire.Server, databases *pipeline.Data
 // What is loaded anew while a proxy serves.
 const (
 	policiesLoaded = "policies"
+	tablesLoaded   = "tables"
 	usersLoaded    = "users and certificates"
 )
 

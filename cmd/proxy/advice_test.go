@@ -104,6 +104,8 @@ func TestMistypedCommands(t *testing.T) {
 		{`-from "0,1" is no number: write one with a point`, []string{"init", "postgres://nowhere", "-from", "0,1"}},
 		{"write -c before the configuration: fugu check -c shop/fugu.yaml", []string{"check", "shop/fugu.yaml"}},
 		{"fugu serve takes flags alone", []string{"serve", "now"}},
+		{"there is no twin bild: write fugu twin build", []string{"twin", "bild"}},
+		{`there is no twin harbour: say "fugu twin build"`, []string{"twin", "harbour"}},
 	} {
 		code, stdout, stderr := invoke(t, c.args...)
 		if code != exitUsage || !strings.Contains(stderr, c.want) || stdout != "" || strings.Count(stderr, "\n") != 1 {

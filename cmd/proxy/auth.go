@@ -128,19 +128,12 @@ const watchEvery = 2 * time.Second
 
 // watch calls changed whenever one of the files has changed, until ctx ends.
 func (d *door) watch(ctx context.Context, changed func()) {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if now := d.state(); now != d.seen {
-				d.seen = now
-				changed()
-			}
+	every(ctx, watchEvery, func() {
+		if now := d.state(); now != d.seen {
+			d.seen = now
+			changed()
 		}
-	}
+	})
 }
 
 // state tells one state of the files from another: what their names lead to, its time and its size.

@@ -90,6 +90,20 @@ func (c *child) to(t *testing.T, database string) (*pgx.Conn, error) {
 	return conn, err
 }
 
+// through starts a proxy, and connects to one database through it.
+func through(t *testing.T, path, database string) *pgx.Conn {
+	t.Helper()
+	proxy, err := startChild(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := proxy.to(t, database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
 func ask(t *testing.T, c *pgx.Conn, sql string) string {
 	t.Helper()
 	var out *string

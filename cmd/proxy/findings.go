@@ -72,8 +72,8 @@ func (f *findings) fail(err error) {
 		return
 	case upstream.Holes:
 		for _, hole := range e {
-			f.add(finding.Error, f.setting("upstream"), hole.Message, "a client could read protected rows past Fugu "+
-				"by it",
+			f.add(finding.Error, f.setting("upstream"), hole.Message, "fugu serve starts only where every protected "+
+				"table is there, the reader can read it, and no client could read it past Fugu",
 				cmp.Or(hole.Hint, "take that right away from the role"))
 		}
 		return

@@ -236,15 +236,7 @@ func TestCheckTellsOfEndedAnswers(t *testing.T) {
 		}
 	}
 	expectNot()
-	proxy, err := startChild(t, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	alice, err := proxy.to(t, "harbour")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask(t, alice, "SELECT count(*)::text FROM ship WHERE big")
+	ask(t, through(t, path, "harbour"), "SELECT count(*)::text FROM ship WHERE big")
 	expectNot()
 	file := filepath.Join(filepath.Dir(path), "p.policy.yaml")
 	writeFile(t, file, "# a comment\n"+harbourPolicy)

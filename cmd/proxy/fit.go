@@ -178,6 +178,12 @@ func printFit(w io.Writer, r fitting.Report) error {
 		fmt.Fprintf(w, "   secret %s of %s (%d rows): %s\n", s.Secret, s.Table, s.Rows, s.Describe())
 	}
 
+	// Tables with twins have no models.
+	if len(r.Statements) == 0 {
+		fmt.Fprintln(w, "   nothing is modelled: no table of the dataset is answered with noise from a reference")
+		return nil
+	}
+
 	// What was prepared comes first, then how good it is, and at last what is not there.
 	if err := printQualities(w, r.Statements); err != nil {
 		return err

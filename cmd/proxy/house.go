@@ -73,14 +73,22 @@ func open(ctx context.Context, path string) (*house, error) {
 	if len(h.policies) == 0 {
 		return h, h.plain(ctx)
 	}
-	if err := h.grants(ctx); err != nil {
-		return nil, err
-	}
-	if err := h.furnish(ctx); err != nil {
+	if err := h.protect(ctx); err != nil {
 		h.close()
 		return nil, err
 	}
 	return h, nil
+}
+
+// protect loads all that the rooms protect, unless there is a way round.
+func (h *house) protect(ctx context.Context) error {
+	if err := h.reach(ctx); err != nil {
+		return err
+	}
+	if err := h.grants(ctx); err != nil {
+		return err
+	}
+	return h.furnish(ctx)
 }
 
 func (h *house) close() {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"fugu/dataset"
 	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
@@ -26,6 +27,7 @@ type room struct {
 	guests   map[string]*pgconn.Config // by user, of those who have one of their own
 	reader   *upstream.Reader          // nil without policies
 	snapshot *pipeline.Snapshot
+	state    string // of the catalog, from before anything of it was looked at
 }
 
 // arrange makes the rooms: the guest's database, those that policies name, and those that the configuration lists.
@@ -75,9 +77,10 @@ func (h *house) room(database string) *room {
 	return nil
 }
 
-// furnish loads what the policies say of each room's database. Readers are kept for as long as the house is open, since
-// statements may be under way in a room that a reload leaves out.
-func (h *house) furnish(ctx context.Context) error {
+// reach opens a reader for each room, and takes down what the catalog says before anything of it is looked at: what
+// changes while it is looked at is looked at again. Where it cannot be asked, the next who ask say so. Readers are kept
+// for as long as the house is open, since statements may be under way in a room that a reload leaves out.
+func (h *house) reach(ctx context.Context) error {
 	for i, r := range h.rooms {
 		if h.readers[r.database] == nil {
 			own := func(c *pgxpool.Config) {
@@ -93,9 +96,31 @@ func (h *house) furnish(ctx context.Context) error {
 			}
 			h.readers[r.database] = reader
 		}
-
-		// A room is complete only with all that its policies need, or the house does not open.
 		r.reader = h.readers[r.database]
+		r.state, _ = dataset.State(ctx, r.policies, r.reader)
+	}
+	return nil
+}
+
+// catalog is what the catalogs of all rooms said of the policies' tables when these were loaded, and what they say now.
+func (h *house) catalog(ctx context.Context) (before, now string, err error) {
+	for _, r := range h.rooms {
+		if len(r.policies) == 0 || h.twinsApart() {
+			continue
+		}
+		state, err := dataset.State(ctx, r.policies, r.reader)
+		if err != nil {
+			return "", "", err
+		}
+		before, now = before+r.state+"\n", now+state+"\n"
+	}
+	return before, now, nil
+}
+
+// furnish loads what the policies say of each room's database.
+func (h *house) furnish(ctx context.Context) error {
+	for _, r := range h.rooms {
+		// A room is complete only with all that its policies need, or the house does not open.
 		snapshot, err := pipeline.Load(ctx, r.policies, r.reader, h.beside(r)...)
 		if err != nil {
 			return h.of(r, err)

@@ -108,6 +108,7 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	if h := s.house; h.config.Reload == "watch" {
 		watching.Go(func() { watchPolicies(active, h.config.Policy, h.seen, func() { s.reload(active) }) })
 	}
+	watching.Go(func() { s.catalog().run(active) })
 	watching.Go(func() {
 		forEach(active, signals, func(got os.Signal) {
 			if got != syscall.SIGUSR2 {
@@ -217,10 +218,7 @@ func (h *house) again(ctx context.Context) error {
 	if err := h.arrange(); err != nil {
 		return err
 	}
-	if err := h.grants(ctx); err != nil {
-		return err
-	}
-	return h.furnish(ctx)
+	return h.protect(ctx)
 }
 
 // warn logs what may be a hole, and what is worth knowing.
@@ -263,7 +261,10 @@ func (s *served) reload(ctx context.Context) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
 	before := s.office.policies.Load()
-	err := s.replace(ctx)
+	policies, err := policy.Load(s.house.config.Policy)
+	if err == nil {
+		err = s.replace(ctx, policies)
+	}
 	s.office.health.Loaded(policiesLoaded, err)
 	if err != nil {
 		s.log.Error("the policy was not reloaded, the old one stands", "error", describe(err))
@@ -273,12 +274,8 @@ func (s *served) reload(ctx context.Context) {
 }
 
 // replace puts everything together beside what is in force, and has it take that's place at the end.
-func (s *served) replace(ctx context.Context) error {
+func (s *served) replace(ctx context.Context, policies []*policy.Policy) error {
 	h := s.house
-	policies, err := policy.Load(h.config.Policy)
-	if err != nil {
-		return err
-	}
 	if (len(policies) == 0) != (len(h.policies) == 0) {
 		return errors.New("there is no policy, or was none: from the one to the other takes a new start")
 	}
@@ -312,6 +309,18 @@ func (s *served) replace(ctx context.Context) error {
 	s.office.policies.Store(&policies)
 	s.office.stands.Store(&next)
 	return nil
+}
+
+// catalog watches what the tables of the policies in force are.
+func (s *served) catalog() *catalogWatch {
+	return &catalogWatch{log: s.log,
+		states: func(ctx context.Context) (string, string, error) { return s.office.stands.Load().catalog(ctx) },
+		renew: func(ctx context.Context) error {
+			s.reloading.Lock()
+			defer s.reloading.Unlock()
+			return s.replace(ctx, s.office.stands.Load().policies)
+		},
+		loaded: func(err error) { s.office.health.Loaded(tablesLoaded, err) }}
 }
 
 // served are the engines of the databases that clients can reach, each there for as long as its database is, with all

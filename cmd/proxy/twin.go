@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"fugu/internal/config"
+	"fugu/internal/nearest"
 	"fugu/ledger"
 	"fugu/policy"
 	"fugu/twin/build"
@@ -85,11 +86,21 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	return w.build(ctx, at, o, who, stdout, stderr, asJSON)
 }
 
+// twinWords are the commands of twins.
+var twinWords = []string{"build", "preview", "show", "drop", "export"}
+
 // checkAsked refuses what is no command of twins, and new counts without a reason.
 func checkAsked(said []string, o build.Options) error {
-	if len(said) == 0 || !slices.Contains([]string{"build", "show", "drop", "preview", "export"}, said[0]) {
-		return usageError{errors.New(`say "fugu twin build", "preview", "show" or "drop", ` +
-			`with the names of datasets behind it, or none for all; or "fugu twin export", with a dataset and a file`)}
+	if len(said) == 0 || !slices.Contains(twinWords, said[0]) {
+		const say = `say "fugu twin build", "preview", "show" or "drop", ` +
+			`with the names of datasets behind it, or none for all; or "fugu twin export", with a dataset and a file`
+		if len(said) == 0 {
+			return usageError{errors.New(say)}
+		}
+		if near := nearest.Of(said[0], twinWords); near != "" {
+			return usageError{fmt.Errorf("there is no twin %s: write fugu twin %s", said[0], near)}
+		}
+		return usageError{fmt.Errorf("there is no twin %s: %s", said[0], say)}
 	}
 	if o.New && strings.TrimSpace(o.Reason) == "" {
 		return usageError{errors.New("new counts need a -reason: the audit chain keeps it")}

@@ -17,20 +17,28 @@ import (
 // they have been as they are for a whole round, since an editor or a deployment changes them in several steps. What is
 // wrong with them changed finds out.
 func watchPolicies(ctx context.Context, path, known string, changed func()) {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	for last := known; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	last := known
+	every(ctx, watchEvery, func() {
 		now := policyState(path)
 		if now == last && now != known {
 			known = now
 			changed()
 		}
 		last = now
+	})
+}
+
+// every calls do once a period until ctx ends.
+func every(ctx context.Context, period time.Duration, do func()) {
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			do()
+		}
 	}
 }
 

@@ -122,6 +122,9 @@ func (p *Plan) grants(at Place) string {
 	}
 
 	// The guest is the first of the roles, and all others may read what is protected.
+	w("\n-- What lists tables is a long statement through Fugu, and takes longer to compile than to run. " +
+		"RESET it, if your\n-- analysts' own statements gain more by it.")
+	w("ALTER ROLE %s SET jit = off;", roles[0])
 	w("\n-- Protected: the guest, as which analysts' statements run, has no right on any of these.")
 	family := list(p.Family())
 	w("REVOKE ALL ON %s FROM PUBLIC, %s;", family, roles[0])

@@ -8,8 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"fugu/pipeline"
-	"fugu/policy"
 	"fugu/test/patient"
 )
 
@@ -255,20 +253,7 @@ func TestReloadedPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows(t, c, "p")
-	file := filepath.Join(t.TempDir(), "adult.policy.yaml")
-	db := adultDatabase(t)
-	if err := writePolicy(file, db.rows, "within: 0.05", "within: 0.1"); err != nil {
-		t.Fatal(err)
-	}
-	policies, err := policy.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	snapshot, err := pipeline.Load(t.Context(), policies, f.reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.engine.Replace(snapshot)
+	f.reload(t, "within: 0.05", "within: 0.1")
 	if _, err := c.Exec(t.Context(), "p"); code(err) != "0A000" {
 		t.Errorf("a statement of the old policy: %v", err)
 	}

@@ -1,32 +1,10 @@
 package integration
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-
-	"fugu/pipeline"
-	"fugu/policy"
 )
-
-// reloaded gives a Fugu the example's policy with edits.
-func (f *fugu) reloaded(t *testing.T, edits ...string) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "adult.policy.yaml")
-	if err := writePolicy(file, adultDatabase(t).rows, edits...); err != nil {
-		t.Fatal(err)
-	}
-	policies, err := policy.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	snapshot, err := pipeline.Load(t.Context(), policies, f.reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.engine.Replace(snapshot)
-}
 
 // Statements that were prepared before a reload go on where the policy is what it was, and cost what they would if they
 // were prepared again. What the reload forbids is forbidden for them, too, and where the policy is another one, or a
@@ -52,7 +30,7 @@ func TestPreparedBeforeReload(t *testing.T) {
 
 	// The same policy, then one with another budget, under which all is planned anew.
 	for _, edits := range [][]string{nil, {"epsilon: 20", "epsilon: 19"}} {
-		f.reloaded(t, edits...)
+		f.reload(t, edits...)
 		if again, err := answer(40); err != nil || again != first {
 			t.Errorf("%q: %d, then %d, %v", edits, first, again, err)
 		}
@@ -67,21 +45,21 @@ func TestPreparedBeforeReload(t *testing.T) {
 		t.Errorf("%d releases", n)
 	}
 
-	f.reloaded(t, "analysts: [alice, bob]", "analysts: [bob]")
+	f.reload(t, "analysts: [alice, bob]", "analysts: [bob]")
 	if _, err := answer(40); code(err) != "PV003" {
 		t.Errorf("of who may ask no more: %v", err)
 	}
-	f.reloaded(t, "within: 0.05", "within: 0.1")
+	f.reload(t, "within: 0.05", "within: 0.1")
 	for _, sql := range []string{"m"} {
 		if _, err := c.Exec(t.Context(), sql, pgx.QueryExecModeCacheStatement); code(err) != "0A000" {
 			t.Errorf("%s under another policy: %v", sql, err)
 		}
 	}
-	f.reloaded(t)
+	f.reload(t)
 	if _, err := c.Exec(t.Context(), "CREATE TEMP TABLE adult (age int)"); err != nil {
 		t.Fatal(err)
 	}
-	f.reloaded(t)
+	f.reload(t)
 	if _, err := answer(40); code(err) != "0A000" {
 		t.Errorf("where its name means something else: %v", err)
 	}
