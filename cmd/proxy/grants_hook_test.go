@@ -13,23 +13,24 @@ import (
 )
 
 // A right that is granted while a proxy serves ends it, as it would have kept it from starting. What is asked through a
-// session meanwhile, and what was prepared before, has an end too.
+// session meanwhile, and what was prepared before, has an end too. Rights on tables and views are seen by what the
+// catalog says of these, whenever grants are looked at next.
 func TestGrantsWhileServing(t *testing.T) {
 	patient.Test(t)
 	path := setting(t)
 	c := pgcluster.Shared(t)
-	for _, x := range []struct{ name, make, undo, says string }{
-		{"a right", "GRANT SELECT ON adult TO fugu_guest", "REVOKE SELECT ON adult FROM fugu_guest",
+	for _, x := range []struct{ name, every, make, undo, says string }{
+		{"a right", "1h", "GRANT SELECT ON adult TO fugu_guest", "REVOKE SELECT ON adult FROM fugu_guest",
 			"the guest can read or change"},
-		{"a membership", "CREATE ROLE later; GRANT SELECT ON adult TO later; GRANT later TO fugu_guest",
+		{"a membership", "50ms", "CREATE ROLE later; GRANT SELECT ON adult TO later; GRANT later TO fugu_guest",
 			"DROP OWNED BY later; DROP ROLE later", "(as role later)"},
-		{"a view", "CREATE VIEW later AS SELECT count(*) FROM adult WHERE income = '>50K'; " +
+		{"a view", "1h", "CREATE VIEW later AS SELECT count(*) FROM adult WHERE income = '>50K'; " +
 			"GRANT SELECT ON later TO fugu_guest", "DROP VIEW later", "which reads a protected table"},
-		{"a function", "CREATE FUNCTION later() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS " +
+		{"a function", "50ms", "CREATE FUNCTION later() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS " +
 			"'SELECT count(*) FROM public.adult'", "DROP FUNCTION later", "the guest can call"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			proxy, err := startChild(t, path, grantsEnv+"=50ms")
+			proxy, err := startChild(t, path, grantsEnv+"="+x.every)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -103,12 +103,13 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	defer leave()
 	var watching sync.WaitGroup
 	watching.Go(func() { s.door.watch(active, s.readAgain) })
-	reached := func(ctx context.Context) error { return s.office.stands.Load().reached(ctx) }
-	watching.Go(func() { watchGrants(serving, reached, end, s.log) })
+	grants := &grantsWatch{log: s.log, end: end,
+		reached: func(ctx context.Context) error { return s.office.stands.Load().reached(ctx) }}
+	watching.Go(func() { grants.run(serving) })
 	if h := s.house; h.config.Reload == "watch" {
 		watching.Go(func() { watchPolicies(active, h.config.Policy, h.seen, func() { s.reload(active) }) })
 	}
-	watching.Go(func() { s.catalog().run(active) })
+	watching.Go(func() { s.catalog(grants).run(active) })
 	watching.Go(func() {
 		forEach(active, signals, func(got os.Signal) {
 			if got != syscall.SIGUSR2 {
@@ -311,11 +312,14 @@ func (s *served) replace(ctx context.Context, policies []*policy.Policy) error {
 	return nil
 }
 
-// catalog watches what the tables of the policies in force are.
-func (s *served) catalog() *catalogWatch {
+// catalog watches what the tables of the policies in force are. What changed may be a hole: that is looked for first.
+func (s *served) catalog(grants *grantsWatch) *catalogWatch {
 	return &catalogWatch{log: s.log,
 		states: func(ctx context.Context) (string, string, error) { return s.office.stands.Load().catalog(ctx) },
 		renew: func(ctx context.Context) error {
+			if grants.look(ctx); ctx.Err() != nil {
+				return ctx.Err()
+			}
 			s.reloading.Lock()
 			defer s.reloading.Unlock()
 			return s.replace(ctx, s.office.stands.Load().policies)

@@ -57,34 +57,31 @@ func policyState(path string) string {
 	return state.String()
 }
 
-// watchGrants has reached look, again and again, whether guests can reach by now what they must not, and calls end with
-// what it finds: what would stop the start of a proxy stops one that serves. Somebody may have granted a right, or made
-// a view, since. Where it cannot look, it looks again.
-func watchGrants(ctx context.Context, reached func(context.Context) error, end context.CancelCauseFunc,
-	log *slog.Logger) {
-	tick := time.NewTicker(grantsEvery())
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+// grantsWatch looks whether guests can reach by now what they must not, and ends the proxy with what it finds: what
+// would stop the start of a proxy stops one that serves. Somebody may have granted a right, or made a view, since.
+type grantsWatch struct {
+	reached func(context.Context) error // upstream.Holes, if they can
+	end     context.CancelCauseFunc     // the proxy's
+	log     *slog.Logger
+}
 
-		err := reached(ctx)
-		var holes upstream.Holes
-		switch {
-		case ctx.Err() != nil:
-			return
-		case errors.As(err, &holes):
-			for _, hole := range holes {
-				log.Error("guests can reach what is protected: this proxy ends", "hole", hole.Message,
-					"hint", hole.Hint)
-			}
-			end(holes)
-			return
-		case err != nil:
-			log.Warn("it is not known what guests can reach", "error", describe(err))
+// run looks again and again until ctx ends.
+func (w *grantsWatch) run(ctx context.Context) {
+	every(ctx, grantsEvery(), func() { w.look(ctx) })
+}
+
+// look looks once. Where it cannot, the proxy goes on, and it is looked again.
+func (w *grantsWatch) look(ctx context.Context) {
+	err := w.reached(ctx)
+	var holes upstream.Holes
+	switch {
+	case ctx.Err() != nil:
+	case errors.As(err, &holes):
+		for _, hole := range holes {
+			w.log.Error("guests can reach what is protected: this proxy ends", "hole", hole.Message, "hint", hole.Hint)
 		}
+		w.end(holes)
+	case err != nil:
+		w.log.Warn("it is not known what guests can reach", "error", describe(err))
 	}
 }

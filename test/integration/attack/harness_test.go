@@ -348,6 +348,10 @@ func (r *renewable) Standing(ctx context.Context, dataset string, renew time.Dur
 	return r.ledger().Standing(ctx, dataset, renew)
 }
 
+func (r *renewable) Promised(ctx context.Context, dataset string, renew time.Duration) (ledger.Promised, error) {
+	return r.ledger().Promised(ctx, dataset, renew)
+}
+
 func (r *renewable) Advance(ctx context.Context, e ledger.Epoch) (ledger.Epoch, error) {
 	return r.ledger().Advance(ctx, e)
 }
