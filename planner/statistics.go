@@ -13,6 +13,14 @@ import (
 // parameters are those of Arguments: two for each Base that is no Indicator, and one for each domain.
 func (b *Bound) Statistics() string { return b.statistics }
 
+// Reading is Statistics as the reader runs it: what it reads of ordinary tables does not depend on protected rows.
+func (b *Bound) Reading() (string, error) {
+	if hook.ReadLazily {
+		return b.statistics, nil
+	}
+	return parser.ReadWhole(b.statistics, b.Ordinary)
+}
+
 // Summed lists the terms that the statistics statement sums.
 func (b *Bound) Summed() []int {
 	var out []int

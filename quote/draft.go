@@ -83,7 +83,11 @@ func (r *Request) derive(ctx context.Context, rest func()) (*draft, error) {
 
 // addCut adds a cut of the request: where its values stand in F, and how they are modelled.
 func (d *draft) addCut(ctx context.Context, at int, c *planner.Bound) error {
-	ask := upstream.Question{Cut: c, SQL: c.Statistics(), Component: make([][]int, len(c.Cells))}
+	sql, err := c.Reading()
+	if err != nil {
+		return err
+	}
+	ask := upstream.Question{Cut: c, SQL: sql, Component: make([][]int, len(c.Cells))}
 	for cell := range ask.Component {
 		ask.Component[cell] = slices.Repeat([]int{-1}, len(c.Aggregates))
 	}
@@ -92,7 +96,6 @@ func (d *draft) addCut(ctx context.Context, at int, c *planner.Bound) error {
 	var f Model
 	var bounds []string
 	if len(c.Aggregates) > 0 {
-		var err error
 		if f, err = d.request.Model(ctx, c); err != nil {
 			return err
 		}

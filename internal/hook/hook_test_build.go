@@ -38,6 +38,7 @@ var (
 	RawErrors       bool
 	ReaderPath      bool
 	ReaderIndexes   bool
+	ReadLazily      bool
 	LooseSnapshot   bool
 	EarlyEnd        bool
 	Unlooked        bool

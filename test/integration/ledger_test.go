@@ -253,7 +253,7 @@ func TestReloadedPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows(t, c, "p")
-	f.reload(t, "within: 0.05", "within: 0.1")
+	f.reload(t, "within: 0.05", "within: 0.04")
 	if _, err := c.Exec(t.Context(), "p"); code(err) != "0A000" {
 		t.Errorf("a statement of the old policy: %v", err)
 	}

@@ -37,7 +37,7 @@ func TestExecuteAfterReload(t *testing.T) {
 	c := f.connect(t)
 	rows(t, c, "PREPARE q AS SELECT count(*) FROM adult WHERE sex = 'Male'")
 	rows(t, c, "EXECUTE q")
-	f.reload(t, "within: 0.05", "within: 0.1")
+	f.reload(t, "within: 0.05", "within: 0.04")
 	rows(t, c, "EXECUTE q")
 	if _, n := spent(t, c); n != 2 { // two draws of noise may be the same number
 		t.Errorf("%d releases: the answer of the old policy was given", n)

@@ -49,7 +49,7 @@ func TestPreparedBeforeReload(t *testing.T) {
 	if _, err := answer(40); code(err) != "PV003" {
 		t.Errorf("of who may ask no more: %v", err)
 	}
-	f.reload(t, "within: 0.05", "within: 0.1")
+	f.reload(t, "within: 0.05", "within: 0.04")
 	for _, sql := range []string{"m"} {
 		if _, err := c.Exec(t.Context(), sql, pgx.QueryExecModeCacheStatement); code(err) != "0A000" {
 			t.Errorf("%s under another policy: %v", sql, err)

@@ -4,6 +4,7 @@ package attack
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,7 +76,7 @@ func TestCountersOfOrdinaryTables(t *testing.T) {
 		return told
 	}
 	t.Run("defence off", func(t *testing.T) {
-		off(t, &hook.ScansCounted)
+		off(t, &hook.ScansCounted, &hook.ReadLazily)
 		a, b := told(worlds[0]), told(worlds[1])
 		for i, sql := range readCounts {
 			if t.Logf("%s: %s and %s", sql, a[i], b[i]); a[i] == b[i] {
@@ -91,6 +92,50 @@ func TestCountersOfOrdinaryTables(t *testing.T) {
 			}
 		}
 	})
+}
+
+// lookedInto are statements by which PostgreSQL reads an ordinary table as far as customers with a high income ask it
+// to: once for each, until the one who asks for most has found something, or only if there is one.
+var lookedInto = []string{
+	looped,
+	"SELECT count(*) FROM customer c WHERE c.income = 'high' AND EXISTS (SELECT FROM steps s WHERE s.step >= c.id)",
+	"SELECT count(*) FROM customer c JOIN steps s ON s.step = c.id WHERE c.income = 'high' AND c.id BETWEEN 450 AND " +
+		"460",
+	"SELECT count(*) FROM customer c WHERE c.income = 'high' AND c.id > 450 AND c.id IN (SELECT step FROM steps)",
+}
+
+// What the reader has read of ordinary tables is in the server's memory for everybody to see, block by block, by
+// EXPLAIN (ANALYZE, BUFFERS). PostgreSQL's own counters, of which clients are shown none, say whether it is the same.
+func TestOrdinaryTablesAreReadWhole(t *testing.T) {
+	for _, sql := range lookedInto {
+		read := func(w world) (counted []string) {
+			f, root := serve(t, w, options{}), w.as(t, "postgres")
+			run(t, root, "DROP TABLE IF EXISTS steps; CREATE TABLE steps AS SELECT generate_series(1, 20000) AS step")
+			run(t, root, "GRANT SELECT ON steps TO PUBLIC")
+			run(t, root, "ANALYZE customer, plain, steps")
+			run(t, root, "SELECT pg_stat_reset()")
+			number(t, f.connect(t, ""), sql)
+			f.counted(t, root, "seq_scan")
+			for _, of := range []string{"plain", "steps"} {
+				x, err := value(t, root, "SELECT seq_scan * 1e9 + seq_tup_read FROM pg_stat_user_tables WHERE "+
+					"relname = '"+of+"'")
+				counted = append(counted, fmt.Sprint(x, " ", err))
+			}
+			run(t, root, "DROP TABLE steps")
+			return counted
+		}
+		t.Run("defence off", func(t *testing.T) {
+			off(t, &hook.ReadLazily)
+			if a, b := read(worlds[0]), read(worlds[1]); slices.Equal(a, b) {
+				t.Errorf("%s: %s in both worlds: it is no test of the defence", sql, a)
+			}
+		})
+		t.Run("defence on", func(t *testing.T) {
+			if a, b := read(worlds[0]), read(worlds[1]); !slices.Equal(a, b) {
+				t.Errorf("%s: %s and %s", sql, a, b)
+			}
+		})
+	}
 }
 
 // counted ends the reader, whose sessions report what they counted before they are gone from pg_stat_activity, relation
