@@ -57,8 +57,8 @@ func (s *session) reopen(ctx context.Context, snap *Snapshot, text string, param
 		return template{}, sqlstate.As(err).At(0) // its position is in another text
 	}
 	if len(ts) != 1 || !ts[0].prepare || len(ts[0].plan.ParamTypes) != params {
-		return template{}, sqlstate.New(sqlstate.FeatureNotSupported, "the policy has changed since the statement "+
-			"was prepared").
+		return template{}, sqlstate.New(sqlstate.FeatureNotSupported, "the policy or its tables have changed since "+
+			"the statement was prepared").
 			WithHint("DEALLOCATE it, and prepare it again.")
 	}
 	return ts[0], s.checkAllowed(&ts[0])

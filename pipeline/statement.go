@@ -91,7 +91,8 @@ var (
 // with the same parameters, it is the statement that the client would have by preparing it again, and takes its place.
 // Otherwise it is refused: whoever prepared it did so under other rules.
 func (s *statement) again(ctx context.Context) error {
-	changed := sqlstate.New(sqlstate.FeatureNotSupported, "the policy has changed since the statement was prepared").
+	changed := sqlstate.New(sqlstate.FeatureNotSupported, "the policy or its tables have changed since the statement "+
+		"was prepared").
 		WithHint("Prepare it again.")
 	snap := s.session.engine.snapshot.Load()
 	if s.session.engine.closed.Load() || !slices.Equal(snap.fingerprints(), s.snapshot.fingerprints()) {

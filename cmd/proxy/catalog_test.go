@@ -116,7 +116,7 @@ func TestTablesChangeWhileServed(t *testing.T) {
 	expect(t, exitOK, "twin of public.sale: it was built before the table had gift", "check", "-c", s.path)
 	expect(t, exitOK, "nothing was charged", "twin", "build", "-again", "-c", s.path)
 	s.logs(2, again)
-	s.answers(columns, "ERROR: the policy has changed since the statement was prepared (SQLSTATE 0A000)")
+	s.answers(columns, "ERROR: the policy or its tables have changed since the statement was prepared (SQLSTATE 0A000)")
 	s.answers(columns, "id day express amount gift")
 	s.answers("SELECT count(*) FILTER (WHERE gift IS NULL)::text FROM sale", "8000")
 
