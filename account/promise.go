@@ -93,6 +93,8 @@ func (b Books) promise(ctx context.Context, r *quote.Request) (newest int64, add
 			asked = append(asked, root)
 		}
 	}
+
+	// All tables are compared with what was promised at one moment, which the charge has to be of.
 	x, err := newComparison(ctx, b.Ledger, r.Policy)
 	if err != nil {
 		return 0, nil, err

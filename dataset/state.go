@@ -48,6 +48,8 @@ func State(ctx context.Context, policies []*policy.Policy, reader *upstream.Read
 	add := func(n policy.QualifiedName, kind string) {
 		schemas, names, kinds = append(schemas, n.Schema), append(names, n.Name), append(kinds, kind)
 	}
+
+	// A policy's tables, their references, and the twins that they have or may come to have.
 	for _, p := range policies {
 		for _, t := range p.Tables {
 			add(t.Qualified(), "t")

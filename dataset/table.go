@@ -112,6 +112,8 @@ func (t *Protected) loadTwin(ctx context.Context, reader *upstream.Reader) (err 
 	if err := t.loadLacking(ctx, reader); err != nil {
 		return err
 	}
+
+	// Of a twin whose rows are not listed nothing can be asked about columns that it drops.
 	t.Syntax = parser.Table{Schema: t.Config.Schema, Name: t.Config.Name, Twin: true, Linked: t.Config.Link != nil}
 	if w := t.Config.Twin; w.Rows == policy.Aggregate {
 		t.Table.AtLeast, t.Syntax.Aggregates = w.AtLeast, true
@@ -121,6 +123,8 @@ func (t *Protected) loadTwin(ctx context.Context, reader *upstream.Reader) (err 
 	for _, c := range t.Table.Columns {
 		t.Syntax.Columns = append(t.Syntax.Columns, c.Name)
 	}
+
+	// Rows of a linked twin are of the classes of those that they go with.
 	t.Reference = policy.QualifiedName{}
 	if t.Syntax.Linked {
 		return nil

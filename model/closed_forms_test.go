@@ -364,3 +364,28 @@ func TestMeanOfTheDataset(t *testing.T) {
 		return s.components(f)
 	})
 }
+
+// opposite makes people the reference: so many of each class, in one of which y grows with x as it falls in the other.
+func opposite(t *testing.T, class int) []person {
+	t.Helper()
+	var all []person
+	var values []string
+	for _, s := range []bool{true, false} {
+		for i := range class {
+			sign := float64(1 - 2*(i%2))
+			p := person{s: s, k: "u", g: "a", x: sign, y: sign}
+			if i < 4 {
+				p.x = 3 * sign
+			}
+			if !s {
+				p.y = -sign
+			}
+			all, values = append(all, p), append(values, fmt.Sprintf("(%v,'%c','a',%g,%g)", s, "uvw"[i%3], p.x, p.y))
+		}
+	}
+	if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", "TRUNCATE people; INSERT INTO people VALUES "+
+		strings.Join(values, ",")); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

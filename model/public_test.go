@@ -2,7 +2,6 @@ package model_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -13,7 +12,6 @@ import (
 	"fugu/planner"
 	"fugu/sensitivity"
 	"fugu/sqlstate"
-	"fugu/test/pgcluster"
 	"fugu/upstream"
 )
 
@@ -335,25 +333,7 @@ func TestPublicUnits(t *testing.T) {
 func TestGivenHidesOneRowMore(t *testing.T) {
 	const rows, class = 5000, 600
 	_, reader, table := people(t, rows)
-	var all []person
-	var values []string
-	for _, s := range []bool{true, false} {
-		for i := range class {
-			sign := float64(1 - 2*(i%2))
-			p := person{s: s, k: "u", g: "a", x: sign, y: sign}
-			if i < 4 {
-				p.x = 3 * sign
-			}
-			if !s {
-				p.y = -sign
-			}
-			all, values = append(all, p), append(values, fmt.Sprintf("(%v,'%c','a',%g,%g)", s, "uvw"[i%3], p.x, p.y))
-		}
-	}
-	if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", "TRUNCATE people; INSERT INTO people VALUES "+
-		strings.Join(values, ",")); err != nil {
-		t.Fatal(err)
-	}
+	all := opposite(t, class)
 
 	const at, half = .5, 5e-4
 	psi := model.Psi{Name: "share", Spans: []sensitivity.Span{{From: at - half, To: at + half, Within: 2 * half}}}

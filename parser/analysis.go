@@ -33,6 +33,7 @@ func (a *analysis) survey() (named bool) {
 		utility = true
 	}
 
+	// One walk does for both, as it looks at every node.
 	tree.Inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.RangeVar:
@@ -65,6 +66,7 @@ func (a *analysis) leftover(root *pg.Node) error {
 		return err == nil
 	})
 
+	// Plain rows are listed by a statement that does nothing else.
 	if err == nil && a.stmt.Plain != nil && (len(a.stmt.Cuts) > 0 || len(a.stmt.Virtual) > 0 ||
 		a.stmt.Explain != NoExplain) {
 		err = sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s cannot be shown here",

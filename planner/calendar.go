@@ -113,6 +113,7 @@ func (b *Bound) evenIn(ctx context.Context, q Querier, list []parser.Expr) (even
 				continue
 			}
 
+			// PostgreSQL compares both ends of each unit with each threshold.
 			rows, err := q.Query(ctx, b.uneven(c, k, asked), nil, nil)
 			if err != nil {
 				return nil, fmt.Errorf("comparing the units of %s: %w", c.Name, err)

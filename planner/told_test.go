@@ -73,43 +73,46 @@ func list(of []string) string {
 	return "(" + strings.Join(of, " ") + ")"
 }
 
+// belonging are statements over what belongs to a person, with what they tell apart.
+var belonging = []struct {
+	name, sql string
+	apart     func(p person) string
+	combined  func(p person) []string // of combinations of rows
+	values    func(p person) []string // of what is sorted; nil: nothing is
+}{
+	{"kinds", "SELECT count(*) FROM visit WHERE upper(kind) = 'IN'",
+		func(p person) string { return list(p.of(kind)) },
+		func(p person) []string { return p.of(kind) }, nil},
+	{"kinds and stars", `SELECT upper(v.kind), count(*) FROM note n JOIN visit v ON v.id = n.visit_id
+		JOIN adult a ON a.id = v.adult_id WHERE n.stars * n.stars > 1 GROUP BY 1`,
+		func(p person) string {
+			return list(p.of(func(v visit) string {
+				return v.kind + list(strings.Fields(strings.Trim(fmt.Sprint(v.stars), "[]")))
+			}))
+		},
+		func(p person) []string {
+			var out []string
+			for _, v := range p.visits {
+				for _, stars := range v.stars {
+					out = append(out, fmt.Sprint(v.kind, stars))
+				}
+			}
+			return out
+		},
+		func(p person) []string { return p.of(kind) }},
+	{"a dimension of linked rows", `SELECT count(*) FROM visit v JOIN country c ON c.name = v.cost::text
+		WHERE c.continent = 'Asia'`,
+		func(p person) string { return list(p.of(cost)) },
+		func(p person) []string { return p.of(cost) },
+		func(p person) []string { return p.of(cost) }},
+}
+
 // Rows of the root are told apart by what belongs to them, whatever order it is in; and a value is alone if it is
 // among what belongs to one row of the root only, however often.
 func TestRowsAloneByWhatBelongsToThem(t *testing.T) {
 	w := newWorld(t)
 	all := people(t)
-	for _, c := range []struct {
-		name, sql string
-		apart     func(p person) string
-		combined  func(p person) []string // of combinations of rows
-		values    func(p person) []string // of what is sorted; nil: nothing is
-	}{
-		{"kinds", "SELECT count(*) FROM visit WHERE upper(kind) = 'IN'",
-			func(p person) string { return list(p.of(kind)) },
-			func(p person) []string { return p.of(kind) }, nil},
-		{"kinds and stars", `SELECT upper(v.kind), count(*) FROM note n JOIN visit v ON v.id = n.visit_id
-			JOIN adult a ON a.id = v.adult_id WHERE n.stars * n.stars > 1 GROUP BY 1`,
-			func(p person) string {
-				return list(p.of(func(v visit) string {
-					return v.kind + list(strings.Fields(strings.Trim(fmt.Sprint(v.stars), "[]")))
-				}))
-			},
-			func(p person) []string {
-				var out []string
-				for _, v := range p.visits {
-					for _, stars := range v.stars {
-						out = append(out, fmt.Sprint(v.kind, stars))
-					}
-				}
-				return out
-			},
-			func(p person) []string { return p.of(kind) }},
-		{"a dimension of linked rows", `SELECT count(*) FROM visit v JOIN country c ON c.name = v.cost::text
-			WHERE c.continent = 'Asia'`,
-			func(p person) string { return list(p.of(cost)) },
-			func(p person) []string { return p.of(cost) },
-			func(p person) []string { return p.of(cost) }},
-	} {
+	for _, c := range belonging {
 		b := w.bind(t, c.sql)
 		chosen, err := b.Chosen(t.Context(), w.reader, 80)
 		if err != nil {

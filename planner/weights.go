@@ -84,6 +84,7 @@ func (b *Bound) Negative(ctx context.Context, ref Querier, choice Choice) (bool,
 			nil) + " LIMIT 1"
 		sql := "SELECT pg_catalog.count(*) FROM (" + one + ") AS q"
 
+		// The reference is as it was when the policy was loaded: it is asked once for each column.
 		none, known := b.Table.Kept.Declared.Load(sql)
 		if !known {
 			rows, err := ref.Query(ctx, sql, nil, nil)

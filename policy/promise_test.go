@@ -66,7 +66,10 @@ privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 10, delta: 0.01}}
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+}
 
+// A parameter is hidden by the network that it was hidden by, and nothing is read out of what a later version wrote.
+func TestPromisedNetworks(t *testing.T) {
 	secret := Secret{Name: "s", Parameter: "p"}
 	network := func(text string) *Promise {
 		return &Promise{Secrets: []Secret{secret}, Network: json.RawMessage(text)}

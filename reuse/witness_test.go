@@ -19,34 +19,7 @@ import (
 func TestWhoseAnswersAreWitnesses(t *testing.T) {
 	patient.Test(t)
 	a := asker{t, town.Build(t, "witnesses")}
-	b, random := &book{}, rand.NewChaCha8([32]byte{7})
-	vectors := map[string]int{}
-	for _, c := range []struct {
-		sql    string
-		vector string
-	}{{byCity, "v"}, {bySex, "other"}, {byCity, "v"}} {
-		s := a.source(c.sql, .5)
-		release, err := s.Calibration.Noise.Release(random, s.statistics)
-		if err != nil {
-			t.Fatal(err)
-		}
-		names := make([]string, release.Len())
-		for k := range names {
-			names[k] = c.vector + strconv.Itoa(k)
-		}
-		bytes, err := release.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
-		stored, err := quote.Stored{Release: bytes, Evidence: &quote.Evidence{Policy: a.Policy.Fingerprint,
-			Law: s.Calibration.Noise.Law(), Vectors: names}}.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		id := int64(len(b.given) + 1)
-		b.given = append(b.given, ledger.Given{ID: id, Key: ledger.Key(strconv.FormatInt(id, 10)), Bytes: stored})
-	}
-	vectors["v1"] = 0
+	b, vectors := a.told(), map[string]int{"v1": 0}
 
 	for name, c := range map[string]struct {
 		epoch int64
@@ -83,4 +56,35 @@ func TestWhoseAnswersAreWitnesses(t *testing.T) {
 			t.Errorf("%s for %s is a witness", edit[1], edit[0])
 		}
 	}
+}
+
+// told is what three statements have told, of which the first and the last are about the same vectors.
+func (a asker) told() *book {
+	b, random := &book{}, rand.NewChaCha8([32]byte{7})
+	for _, c := range []struct {
+		sql    string
+		vector string
+	}{{byCity, "v"}, {bySex, "other"}, {byCity, "v"}} {
+		s := a.source(c.sql, .5)
+		release, err := s.Calibration.Noise.Release(random, s.statistics)
+		if err != nil {
+			a.Fatal(err)
+		}
+		names := make([]string, release.Len())
+		for k := range names {
+			names[k] = c.vector + strconv.Itoa(k)
+		}
+		bytes, err := release.MarshalBinary()
+		if err != nil {
+			a.Fatal(err)
+		}
+		stored, err := quote.Stored{Release: bytes, Evidence: &quote.Evidence{Policy: a.Policy.Fingerprint,
+			Law: s.Calibration.Noise.Law(), Vectors: names}}.Encode()
+		if err != nil {
+			a.Fatal(err)
+		}
+		id := int64(len(b.given) + 1)
+		b.given = append(b.given, ledger.Given{ID: id, Key: ledger.Key(strconv.FormatInt(id, 10)), Bytes: stored})
+	}
+	return b
 }

@@ -42,41 +42,9 @@ func (h *house) checkTwins(ctx context.Context, f *findings, p *policy.Policy) e
 		if err != nil {
 			return err
 		}
-		state, fix := "is built", "nothing; fugu twin show tells what it holds"
-		if !built {
-			state, fix = "is not built yet", "run fugu twin build"
-		}
+		h.checkTwin(f, p, t, built)
 
-		at := f.in(p, t.At)
-		f.add(finding.Note, at, fmt.Sprintf("twin of %s: %s; %s", t.Qualified(), state, price(p, t)),
-			"statements on the table are answered from its twin alone, and cost nothing", fix)
-		if t.Twin.Rows == policy.Aggregate {
-			f.add(finding.Note, at, fmt.Sprintf("twin of %s: its rows are not listed, and groups of fewer than %d "+
-				"rows of the sample are left out", t.Qualified(), t.Twin.AtLeast), "no value is one row's by itself; "+
-				"the secret is hidden either way", "nothing; write twin: {rows: shown} if analysts may see rows, or "+
-				"at_least for another number")
-		}
-
-		// A column that came later is in no twin of before, and clients see the table without it.
-		room := h.room(p.Database)
-		if late := room.snapshot.Find(t.Schema, t.Name).Lacking; len(late) > 0 {
-			f.add(finding.Warning, at, fmt.Sprintf("twin of %s: it was built before the table had %s", t.Qualified(),
-				strings.Join(late, ", ")), "clients see the table without what its twin does not have",
-				"run fugu twin build -again, which is free, if the table has a primary key: other rows are known by "+
-					"all of their columns, and then by others; or leave the columns out, by twin: {drop: [COLUMN]}")
-		}
-
-		// Columns that are shown through a channel have a law of their own, which rests on the reference.
-		shown, hidden := columns.Asked(p, t)
-		for _, line := range shown {
-			f.add(finding.Note, f.in(p, t.Twin.At), line, "what a row shows there is drawn by chance, once and for "+
-				"ever",
-				"nothing, if that is meant; drop the column to show nothing of it")
-		}
-		for _, line := range hidden {
-			f.add(finding.Warning, f.in(p, t.Twin.At), line, "who sees these columns reads off them what the other "+
-				"one is to hide", "write twin: {drop: [COLUMN]} for one of them")
-		}
+		// What it rests on is looked for in the catalog, and what the keeper has to read is looked at once for all.
 		if len(t.Twin.Columns) > 0 {
 			references = append(references, dataset.Quoted(t.Reference))
 		}
@@ -85,6 +53,44 @@ func (h *house) checkTwins(ctx context.Context, f *findings, p *policy.Policy) e
 		}
 	}
 	return h.checkKeeper(ctx, f, append(family, references...), p)
+}
+
+// checkTwin says what a table's twin is, and what its columns show.
+func (h *house) checkTwin(f *findings, p *policy.Policy, t policy.Table, built bool) {
+	state, fix := "is built", "nothing; fugu twin show tells what it holds"
+	if !built {
+		state, fix = "is not built yet", "run fugu twin build"
+	}
+	at := f.in(p, t.At)
+	f.add(finding.Note, at, fmt.Sprintf("twin of %s: %s; %s", t.Qualified(), state, price(p, t)),
+		"statements on the table are answered from its twin alone, and cost nothing", fix)
+	if t.Twin.Rows == policy.Aggregate {
+		f.add(finding.Note, at, fmt.Sprintf("twin of %s: its rows are not listed, and groups of fewer than %d "+
+			"rows of the sample are left out", t.Qualified(), t.Twin.AtLeast), "no value is one row's by itself; "+
+			"the secret is hidden either way", "nothing; write twin: {rows: shown} if analysts may see rows, or "+
+			"at_least for another number")
+	}
+
+	// A column that came later is in no twin of before, and clients see the table without it.
+	room := h.room(p.Database)
+	if late := room.snapshot.Find(t.Schema, t.Name).Lacking; len(late) > 0 {
+		f.add(finding.Warning, at, fmt.Sprintf("twin of %s: it was built before the table had %s", t.Qualified(),
+			strings.Join(late, ", ")), "clients see the table without what its twin does not have",
+			"run fugu twin build -again, which is free, if the table has a primary key: other rows are known by "+
+				"all of their columns, and then by others; or leave the columns out, by twin: {drop: [COLUMN]}")
+	}
+
+	// Columns that are shown through a channel have a law of their own, which rests on the reference.
+	shown, hidden := columns.Asked(p, t)
+	for _, line := range shown {
+		f.add(finding.Note, f.in(p, t.Twin.At), line, "what a row shows there is drawn by chance, once and for "+
+			"ever",
+			"nothing, if that is meant; drop the column to show nothing of it")
+	}
+	for _, line := range hidden {
+		f.add(finding.Warning, f.in(p, t.Twin.At), line, "who sees these columns reads off them what the other "+
+			"one is to hide", "write twin: {drop: [COLUMN]} for one of them")
+	}
 }
 
 // price says what a twin costs.

@@ -68,6 +68,7 @@ func (h *house) reached(ctx context.Context) error {
 		return err
 	}
 
+	// Each user's guest can have rights of its own, in each database.
 	var holes []upstream.Finding
 	for _, r := range h.rooms {
 		protected, references, _ := r.kept()

@@ -96,6 +96,8 @@ func (h *house) reach(ctx context.Context) error {
 			}
 			h.readers[r.database] = reader
 		}
+
+		// What could not be asked for is no state, and differs from that of the next look.
 		r.reader = h.readers[r.database]
 		r.state, _ = dataset.State(ctx, r.policies, r.reader)
 	}
