@@ -4,6 +4,7 @@ package kill
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -151,6 +152,36 @@ func (s *scene) statement() string {
 		above = 20 + s.asked // there a statement of the same rows would be known from the one before
 	}
 	return fmt.Sprintf("SELECT sex, count(*), avg(age) FROM people WHERE age > %d GROUP BY sex ORDER BY sex", above)
+}
+
+// promise has the ledger keep what is promised, which only the first charge of a period brings it.
+func (s *scene) promise() {
+	s.t.Helper()
+	s.start()
+	c := dial(s.t, s.proxy.Address(), "alice")
+	defer c.Close()
+	if r := c.exchange(simple(s.statement())); !r.complete || r.code() != "" {
+		s.t.Fatalf("the first statement: %v", r)
+	}
+	s.last = nil
+}
+
+// renew begins a period, while a proxy serves, which has mended what there was to mend.
+func (s *scene) renew() {
+	s.t.Helper()
+	s.start()
+	url := s.url
+	if s.file != "" {
+		url = "sqlite:" + s.file
+	}
+	l, err := ledger.Manage(s.t.Context(), url, ledger.Options{})
+	if err == nil {
+		_, err = l.Reset(s.t.Context(), "people", ledger.Why{Operator: "test", Reason: "a period begins"})
+		err = errors.Join(err, l.Close())
+	}
+	if err != nil {
+		s.t.Fatalf("beginning a period: %v", err)
+	}
 }
 
 // book is what the ledger says, which its own audit has found in order.
