@@ -33,6 +33,7 @@ type scene struct {
 	client   *client // that try asks for
 	orders   int     // given so far
 	asked    int     // statements so far
+	spared   int     // faults that found nothing to do harm to
 	missed   int     // faults that did not come about: the statement was answered without passing the point
 	last     *book   // at the end of the last try; nil: it is out of date
 }

@@ -60,8 +60,15 @@ func killBackends(s *scene) {
 		s.t.Fatal(err)
 	}
 	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
-	if err != nil || len(pids) == 0 {
-		s.t.Fatalf("processes %v, %v", pids, err)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+
+	// After a crash the proxy may have answered from its memory, and have no connection yet.
+	if len(pids) == 0 {
+		s.spared++
+		_ = c.Close(ctx)
+		return
 	}
 	for i, pid := range pids {
 		// Behind the first PostgreSQL ends all the others itself.
@@ -98,6 +105,9 @@ func TestServerKilledAtEveryPoint(t *testing.T) {
 		share = 3
 	}
 	n, wrong := s.sweep(rounds, share, amid(killBackends))
+	if 4*s.spared > n {
+		t.Errorf("at %d of %d points there was no process to kill", s.spared, n)
+	}
 	down := func(s *scene, p point, ask func() reply) reply {
 		r := amid(func(s *scene) {
 			s.server.Kill()
