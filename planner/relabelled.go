@@ -66,25 +66,35 @@ func (b *Bound) Undeclared(ctx context.Context, ref Querier, choice Choice) (boo
 			return false, err
 		}
 
-		// A row is enough to know, and of its value nothing is asked.
 		declared := "SELECT CAST(v AS " + typ + ") FROM pg_catalog.unnest(" +
 			parser.QuoteLiteral(string(Array(t.Domains[c.Name]))) + "::pg_catalog.text[]) AS u(v)"
 		where := "(" + parser.SQL(c, "t", nil) + " IN (" + declared + ")) IS NOT TRUE"
-		one := parser.SelectSQL([]string{"1"}, t.Reference+" AS "+parser.Alias("t", c.Rel), where, nil) + " LIMIT 1"
-		sql := "SELECT pg_catalog.count(*) FROM (" + one + ") AS q"
-
-		none, known := b.Table.Kept.Declared.Load(sql)
-		if !known {
-			rows, err := ref.Query(ctx, sql, nil, nil)
-			if err != nil {
-				return false, fmt.Errorf("looking for values of %s that are not declared: %w", c.Name, err)
-			}
-			none = len(rows) == 1 && rows[0][0].Text == "0"
-			b.Table.Kept.Declared.Store(sql, none, 1, maxAlone)
+		some, err := b.hasRow(ctx, ref, c.Rel, where)
+		if err != nil {
+			return false, fmt.Errorf("looking for values of %s that are not declared: %w", c.Name, err)
 		}
-		if !none {
+		if some {
 			return true, nil
 		}
 	}
 	return false, nil
+}
+
+// hasRow reports whether the reference of a protected source has a row that meets a condition. A row is enough to know,
+// and of its values nothing is asked. The reference is as it was when the policy was loaded: it is asked once.
+func (b *Bound) hasRow(ctx context.Context, ref Querier, rel int, where string) (bool, error) {
+	from := b.sources.tables[rel].Reference + " AS " + parser.Alias("t", rel)
+	one := parser.SelectSQL([]string{"1"}, from, where, nil) + " LIMIT 1"
+	sql := "SELECT pg_catalog.count(*) FROM (" + one + ") AS q"
+
+	none, known := b.Table.Kept.Declared.Load(sql)
+	if !known {
+		rows, err := ref.Query(ctx, sql, nil, nil)
+		if err != nil {
+			return false, err
+		}
+		none = len(rows) == 1 && rows[0][0].Text == "0"
+		b.Table.Kept.Declared.Store(sql, none, 1, maxAlone)
+	}
+	return !none, nil
 }

@@ -79,22 +79,11 @@ func (b *Bound) weightsOf(list []parser.Expr) (of []parser.Column, ok bool) {
 // Negative reports whether the reference has a row in which one of the columns that a choice weighs by is below 0.
 func (b *Bound) Negative(ctx context.Context, ref Querier, choice Choice) (bool, error) {
 	for _, c := range choice.Weights {
-		where := parser.SQL(c, "t", nil) + " < 0"
-		one := parser.SelectSQL([]string{"1"}, b.sources.tables[c.Rel].Reference+" AS "+parser.Alias("t", c.Rel), where,
-			nil) + " LIMIT 1"
-		sql := "SELECT pg_catalog.count(*) FROM (" + one + ") AS q"
-
-		// The reference is as it was when the policy was loaded: it is asked once for each column.
-		none, known := b.Table.Kept.Declared.Load(sql)
-		if !known {
-			rows, err := ref.Query(ctx, sql, nil, nil)
-			if err != nil {
-				return false, fmt.Errorf("looking for values of %s below 0: %w", c.Name, err)
-			}
-			none = len(rows) == 1 && rows[0][0].Text == "0"
-			b.Table.Kept.Declared.Store(sql, none, 1, maxAlone)
+		some, err := b.hasRow(ctx, ref, c.Rel, parser.SQL(c, "t", nil)+" < 0")
+		if err != nil {
+			return false, fmt.Errorf("looking for values of %s below 0: %w", c.Name, err)
 		}
-		if !none {
+		if some {
 			return true, nil
 		}
 	}

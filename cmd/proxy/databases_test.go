@@ -90,10 +90,10 @@ func (c *child) to(t *testing.T, database string) (*pgx.Conn, error) {
 	return conn, err
 }
 
-// through starts a proxy, and connects to one database through it.
-func through(t *testing.T, path, database string) *pgx.Conn {
+// through starts a proxy, and connects to one database through it. The environment is the proxy's, beside the test's.
+func through(t *testing.T, path, database string, environment ...string) (*child, *pgx.Conn) {
 	t.Helper()
-	proxy, err := startChild(t, path)
+	proxy, err := startChild(t, path, environment...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func through(t *testing.T, path, database string) *pgx.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return conn
+	return proxy, conn
 }
 
 func ask(t *testing.T, c *pgx.Conn, sql string) string {

@@ -236,7 +236,8 @@ func TestCheckTellsOfEndedAnswers(t *testing.T) {
 		}
 	}
 	expectNot()
-	ask(t, through(t, path, "harbour"), "SELECT count(*)::text FROM ship WHERE big")
+	_, alice := through(t, path, "harbour")
+	ask(t, alice, "SELECT count(*)::text FROM ship WHERE big")
 	expectNot()
 	file := filepath.Join(filepath.Dir(path), "p.policy.yaml")
 	writeFile(t, file, "# a comment\n"+harbourPolicy)

@@ -98,8 +98,9 @@ func (h *house) reach(ctx context.Context) error {
 		}
 
 		// What could not be asked for is no state, and differs from that of the next look.
-		r.reader = h.readers[r.database]
-		r.state, _ = dataset.State(ctx, r.policies, r.reader)
+		if r.reader = h.readers[r.database]; len(r.policies) > 0 {
+			r.state, _ = dataset.State(ctx, r.policies, r.reader)
+		}
 	}
 	return nil
 }

@@ -30,14 +30,7 @@ func grown(t *testing.T, fault string) (proxy *child, path, told string) {
 	t.Helper()
 	_, path = harbouring(t)
 	writeFile(t, filepath.Join(filepath.Dir(path), "p.policy.yaml"), narrowPolicy)
-	proxy, err := startChild(t, path, faultEnv+"="+fault)
-	if err != nil {
-		t.Fatal(err)
-	}
-	alice, err := proxy.to(t, "harbour")
-	if err != nil {
-		t.Fatal(err)
-	}
+	proxy, alice := through(t, path, "harbour", faultEnv+"="+fault)
 	told = ask(t, alice, askedNarrow)
 	sd, err := strconv.ParseFloat(ask(t, alice, "SELECT noise_sd::text FROM fugu.last_release"), 64)
 	if err != nil || !(sd > 0 && sd < 10) {
@@ -124,14 +117,7 @@ func TestSecretsThatComeLate(t *testing.T) {
 	answered := func(policy, fault string) {
 		t.Helper()
 		writeFile(t, file, policy)
-		proxy, err := startChild(t, path, faultEnv+"="+fault)
-		if err != nil {
-			t.Fatal(err)
-		}
-		alice, err := proxy.to(t, "harbour")
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, alice := through(t, path, "harbour", faultEnv+"="+fault)
 		ask(t, alice, "SELECT count(*)::text FROM ship WHERE big")
 	}
 	const words = "charged for 0 of 1 answers"
