@@ -216,8 +216,11 @@ func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, war
 		reader.Database = r.database
 	}
 	found, err := upstream.CheckReader(ctx, reader, protected, references)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the reader: %w", err)
+	}
 	add(&holes, found)
-	return holes, warnings, err
+	return holes, warnings, nil
 }
 
 // takeOver uses what fugu fit has prepared, where it still holds; where it does not, a warning says so.
