@@ -121,9 +121,9 @@ func becauseOf(fs *flag.FlagSet, why *ledger.Why) {
 	fs.StringVar(&why.Operator, "user", why.Operator, "the same as -operator, by its former `name`")
 }
 
-// only refuses flags that were given and mean nothing to what is asked for: one that is passed over in silence is taken
-// for one that did something.
-func only(fs *flag.FlagSet, what string, takes ...string) (err error) {
+// takesOnly refuses flags that were given and mean nothing to what is asked for: one that is passed over in silence is
+// taken for one that did something.
+func takesOnly(fs *flag.FlagSet, what string, takes ...string) (err error) {
 	fs.Visit(func(f *flag.Flag) {
 		if err != nil || f.Name == "c" || slices.Contains(takes, f.Name) {
 			return

@@ -37,17 +37,17 @@ func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	// What is to be done stands behind the flags.
 	switch {
 	case len(rest) == 0 || len(rest) == 1 && rest[0] == "list":
-		if err := only(asked, "budget", "user", "json"); err != nil {
+		if err := takesOnly(asked, "budget", "user", "json"); err != nil {
 			return err
 		}
 		return listBudgets(ctx, path, user, asJSON, stdout)
 	case len(rest) == 2 && rest[0] == "show" && limit > 0:
-		if err := only(asked, "budget show", "user", "n", "json"); err != nil {
+		if err := takesOnly(asked, "budget show", "user", "n", "json"); err != nil {
 			return err
 		}
 		return showBudget(ctx, path, rest[1], user, limit, asJSON, stdout)
 	case len(rest) == 2 && rest[0] == "reset":
-		if err := cmp.Or(only(asked, "budget reset", "reason", "operator", "json"), given(why)); err != nil {
+		if err := cmp.Or(takesOnly(asked, "budget reset", "reason", "operator", "json"), given(why)); err != nil {
 			return err
 		}
 		return resetBudget(ctx, path, rest[1], why, asJSON, stdout)

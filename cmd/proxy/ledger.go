@@ -38,11 +38,11 @@ func ledgerCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 	var done map[string]any
 	switch {
 	case what == "compact" && len(rest) == 1:
-		if err = only(asked, "ledger compact", "before", "reason", "operator", "json"); err == nil {
+		if err = takesOnly(asked, "ledger compact", "before", "reason", "operator", "json"); err == nil {
 			done, err = compact(ctx, path, before, why)
 		}
 	case len(rest) == 2 && (what == "export" || what == "import" || what == "backup"):
-		if err := only(asked, "ledger "+what, "json"); err != nil {
+		if err := takesOnly(asked, "ledger "+what, "json"); err != nil {
 			return err
 		}
 		var cfg *config.Config

@@ -106,7 +106,7 @@ func checkAsked(said []string, asked *flag.FlagSet, o build.Options) error {
 	}
 	takes := map[string][]string{"build": {"again", "new", "independent", "outside", "reason", "operator", "user", "json"},
 		"preview": {"json"}, "show": {"json"}, "export": {"json"}}[said[0]]
-	if err := only(asked, "twin "+said[0], takes...); err != nil {
+	if err := takesOnly(asked, "twin "+said[0], takes...); err != nil {
 		return err
 	}
 	if o.Again && o.New {
