@@ -89,7 +89,8 @@ func TestShutOutWhileServing(t *testing.T) {
 	_, err = proxy.to(t, "adult")
 	var told *pgconn.PgError
 	if !errors.As(err, &told) || told.Code != string(sqlstate.ConnectionFailure) ||
-		told.Message != "the database does not let Fugu's role in" || strings.Contains(told.Message+told.Hint, "fugu_guest") {
+		told.Message != "the database does not let Fugu's role in" ||
+		strings.Contains(told.Message+told.Hint, "fugu_guest") {
 		t.Errorf("told %v", err)
 	}
 	if said := proxy.log.String(); !strings.Contains(said, "the database raised 28000") ||
@@ -151,7 +152,8 @@ func TestMistypedCommands(t *testing.T) {
 		{"leave out -n, which says nothing there: fugu budget takes", []string{"budget", "-n", "3"}},
 		{"leave out -before, which says nothing there: fugu ledger backup takes -json",
 			[]string{"ledger", "backup", "f", "-before", "x"}},
-		{"leave out -again, which says nothing there: fugu twin preview takes -json", []string{"twin", "preview", "-again"}},
+		{"leave out -again, which says nothing there: fugu twin preview takes -json",
+			[]string{"twin", "preview", "-again"}},
 		{"leave out -json, which says nothing there: fugu twin drop takes no flag but -c",
 			[]string{"twin", "drop", "-json"}},
 		{"give one of them", []string{"twin", "build", "-again", "-new", "-reason", "x"}},

@@ -139,7 +139,8 @@ func TestColumnsOfRowsWithoutKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	forget(t, c, "keyless", "sales")
-	schema := strings.NewReplacer(", PRIMARY KEY (id, day)", "", "DATABASE sales", "DATABASE keyless").Replace(salesSchema)
+	schema := strings.NewReplacer(", PRIMARY KEY (id, day)", "", "DATABASE sales", "DATABASE keyless").
+		Replace(salesSchema)
 	if err := c.Exec(t.Context(), "keyless", schema); err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func (h *house) checkLate(ctx context.Context, f *findings, p *policy.Policy, t 
 		return nil
 	}
 
-	// Rows of the table with the secret are known by their key, or else by all of their columns, and then by others now.
+	// Rows of the table with the secret are known by their key, or else by all of their columns: then they are others.
 	const key = "SELECT FROM pg_index WHERE indrelid = $1::regclass AND indisprimary"
 	keys, err := room.reader.Query(ctx, key, [][]byte{[]byte(dataset.Quoted(t.Qualified()))}, []uint32{25})
 	if err != nil {
@@ -103,8 +103,9 @@ func (h *house) checkLate(ctx context.Context, f *findings, p *policy.Policy, t 
 	}
 	fix := "run fugu twin build -again, which is free; or leave the columns out, by twin: {drop: [COLUMN]}"
 	if t.Link == nil && len(keys) == 0 {
-		fix = "nothing, and keep the twin as it is: without a primary key a row is known by all of its columns, so that " +
-			"to fugu twin build the rows are others now, with drop or without; or move the columns to a table of their own"
+		fix = "nothing, and keep the twin as it is: without a primary key a row is known by all of its columns, so " +
+			"that to fugu twin build the rows are others now, with drop or without; or move the columns to a table of " +
+			"their own"
 	}
 
 	f.add(finding.Warning, f.in(p, t.At), fmt.Sprintf("twin of %s: it was built before the table had %s", t.Qualified(),

@@ -152,7 +152,8 @@ func (o *initFlags) numbers() error {
 		return usageError{fmt.Errorf("-within %s hides nothing: write how close two shares are that nobody may tell "+
 			"apart, such as 0.02", ch.Within)}
 	case ch.From != "" && ch.To != "" && within > to-from+1e-12:
-		return usageError{fmt.Errorf("-within %s is wider than the whole range from %s to %s", ch.Within, ch.From, ch.To)}
+		return usageError{fmt.Errorf("-within %s is wider than the whole range from %s to %s", ch.Within, ch.From,
+			ch.To)}
 	}
 	return nil
 }

@@ -104,8 +104,8 @@ func checkAsked(said []string, asked *flag.FlagSet, o build.Options) error {
 		}
 		return usageError{fmt.Errorf("there is no twin %s: %s", said[0], say)}
 	}
-	takes := map[string][]string{"build": {"again", "new", "independent", "outside", "reason", "operator", "user", "json"},
-		"preview": {"json"}, "show": {"json"}, "export": {"json"}}[said[0]]
+	takes := map[string][]string{"preview": {"json"}, "show": {"json"}, "export": {"json"},
+		"build": {"again", "new", "independent", "outside", "reason", "operator", "user", "json"}}[said[0]]
 	if err := takesOnly(asked, "twin "+said[0], takes...); err != nil {
 		return err
 	}

@@ -172,9 +172,9 @@ const (
 )
 
 // errOtherRows is the error of a build beside an earlier twin of rows that were others.
-var errOtherRows = errors.New("rows were added, removed or moved between classes since its counts were drawn; beside " +
-	"the earlier twin a new one would show how many: keep the earlier one, or, if the rows were drawn independently of " +
-	"those of before, say so with -new -independent -reason")
+var errOtherRows = errors.New("rows were added, removed or moved between classes since its counts were drawn; " +
+	"beside the earlier twin a new one would show how many: keep the earlier one, or, if the rows were drawn " +
+	"independently of those of before, say so with -new -independent -reason")
 
 // draw returns what a build goes by: what is in the ledger, or next, which is paid for now. compare says how the rows
 // and their classes are to those that earlier draws were made of; it is asked if there is one.
