@@ -30,7 +30,8 @@ func ReadWhole(sql string, tables []Table) (string, error) {
 		return "", errors.New("reading tables whole: it is no plain SELECT")
 	}
 
-	// Of a table that was written in two ways the second finds nothing more to name.
+	// A table that the client wrote in two ways comes twice. Its first WITH query takes the place of every name of it;
+	// the second is read for the offset alone.
 	var with, rows []string
 	for i, t := range tables {
 		name := "fugu whole " + strconv.Itoa(i+1)
