@@ -29,10 +29,18 @@ type Broken struct {
 	What    string
 	Since   time.Time // when answers began to hide less
 	Always  bool      // a new period mends nothing
+
+	// Elsewhere is another dataset to which answers about the same rows were charged; empty: it is about this one's.
+	Elsewhere string
 }
 
 // Error implements error.
 func (b *Broken) Error() string {
+	if b.Elsewhere != "" {
+		return fmt.Sprintf("dataset %q: answers about the rows of table %s have been charged to dataset %q since %s, "+
+			"and what these and its own tell together is in no account", b.Dataset, b.Table, b.Elsewhere,
+			b.Since.UTC().Format("2006-01-02 15:04 UTC"))
+	}
 	of := fmt.Sprintf("secret %q of table %s", b.Secret, b.Table)
 	if b.Secret == "" {
 		of = "the secrets of table " + b.Table.String()
@@ -44,7 +52,11 @@ func (b *Broken) Error() string {
 // Mend says what to do about it.
 func (b *Broken) Mend() string {
 	const back = "bring the policy of then back"
-	if b.Always {
+	switch {
+	case b.Elsewhere != "":
+		return fmt.Sprintf("give the dataset its name back, or have the budget of %[1]s begin anew (fugu budget reset "+
+			"%[1]s, which gives up what was promised of the answers before)", b.Elsewhere)
+	case b.Always:
 		return back + ": a joint account counts all answers that were ever given"
 	}
 	return back + ", or wait until the budget is renewed, or have it begin anew (fugu budget reset, which gives up " +
@@ -95,7 +107,7 @@ func (b Books) promise(ctx context.Context, r *quote.Request) (newest int64, add
 	}
 
 	// All tables are compared with what was promised at one moment, which the charge has to be of.
-	x, err := newComparison(ctx, b.Ledger, r.Policy)
+	x, err := newComparison(ctx, b.Ledger, r.Dataset, r.Policy)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -115,7 +127,7 @@ func (b Books) promise(ctx context.Context, r *quote.Request) (newest int64, add
 
 // AllBroken returns all in which a policy promises more than answers of its dataset were charged under.
 func AllBroken(ctx context.Context, l ledger.Ledger, s *dataset.Snapshot, p *policy.Policy) (out []*Broken, err error) {
-	x, err := newComparison(ctx, l, p)
+	x, err := newComparison(ctx, l, s, p)
 	if err != nil {
 		return nil, err
 	}
@@ -134,37 +146,47 @@ func AllBroken(ctx context.Context, l ledger.Ledger, s *dataset.Snapshot, p *pol
 
 // comparison is of what a policy promises with what was promised before.
 type comparison struct {
+	loaded *dataset.Snapshot
 	policy *policy.Policy
 	newest int64 // see ledger.Promised
 	period int64
 	before []earlier // the narrowest of each table, as far as its answers count
+	others []earlier // those of other datasets, whose budgets are others
 }
 
 // earlier is a promise of the ledger's.
 type earlier struct {
 	*policy.Promise
+	Dataset       string
 	Table         string
 	Entry, Period int64
 	At            time.Time
 }
 
-func newComparison(ctx context.Context, l ledger.Ledger, p *policy.Policy) (*comparison, error) {
+func newComparison(ctx context.Context, l ledger.Ledger, s *dataset.Snapshot,
+	p *policy.Policy) (*comparison, error) {
 	promised, err := l.Promised(ctx, p.Dataset, p.Privacy.Budget.Renew)
 	if err != nil {
 		return nil, Error(err)
 	}
-	x := &comparison{policy: p, newest: promised.Newest, period: promised.Period}
+	x := &comparison{loaded: s, policy: p, newest: promised.Newest, period: promised.Period}
 
 	// Answers of periods that are over are in no total, but in a joint account.
-	for _, kept := range promised.Tables {
-		if kept.Period != promised.Period && p.Privacy.Composition != policy.Jointly {
+	for _, kept := range slices.Concat(promised.Tables, promised.Others) {
+		own := kept.Dataset == p.Dataset
+		if own && kept.Period != promised.Period && p.Privacy.Composition != policy.Jointly {
 			continue
 		}
 		read, err := policy.ReadPromise(kept.Text)
 		if err != nil {
 			return nil, Error(fmt.Errorf("reading what was promised of table %s: %w", kept.Table, err))
 		}
-		x.before = append(x.before, earlier{read, kept.Table, kept.Entry, kept.Period, kept.At})
+		e := earlier{read, kept.Dataset, kept.Table, kept.Entry, kept.Period, kept.At}
+		if own {
+			x.before = append(x.before, e)
+		} else {
+			x.others = append(x.others, e)
+		}
 	}
 	return x, nil
 }
@@ -172,7 +194,12 @@ func newComparison(ctx context.Context, l ledger.Ledger, p *policy.Policy) (*com
 // with compares what is promised of a table and all that are linked to it, and returns what the ledger is to keep of
 // that; nil: it has it.
 func (x *comparison) with(t *dataset.Protected) (add *ledger.Promise, broken []*Broken, err error) {
-	now := t.Promise()
+	now := x.loaded.Promise(t)
+	if i := slices.IndexFunc(x.others, func(b earlier) bool { return b.Same(now) }); i >= 0 {
+		elsewhere := x.broken(t, x.others[i], "", "")
+		elsewhere.Elsewhere = x.others[i].Dataset
+		return nil, []*Broken{elsewhere}, nil
+	}
 	own := *now
 	known := false
 	for _, b := range x.before {
@@ -185,7 +212,7 @@ func (x *comparison) with(t *dataset.Protected) (add *ledger.Promise, broken []*
 				broken = append(broken, x.broken(t, b, gap.Secret, gap.What))
 			}
 		}
-		now.Union(b.Tables)
+		now.Union(b.Promise)
 		known = true
 	}
 	if !known {
@@ -198,7 +225,7 @@ func (x *comparison) with(t *dataset.Protected) (add *ledger.Promise, broken []*
 	// What is the same is not written again.
 	name := t.Config.Qualified().String()
 	for _, b := range x.before {
-		if b.Table == name && b.Period == x.period && slices.Equal(b.Tables, now.Tables) &&
+		if b.Table == name && b.Period == x.period && b.SameNames(now) && (b.Public == nil) == (now.Public == nil) &&
 			now.Covers(b.Promise, t.SameProperty) {
 			return nil, nil, nil
 		}
@@ -221,7 +248,7 @@ func (x *comparison) renamed(t *dataset.Protected, now *policy.Promise) (broken 
 	kept := false
 	for _, b := range gone {
 		if b.Covers(&own, t.SameProperty) {
-			now.Union(b.Tables)
+			now.Union(b.Promise)
 			kept = true
 		}
 	}
@@ -243,8 +270,8 @@ func (x *comparison) has(b earlier) bool {
 func (x *comparison) followed(b earlier) bool {
 	return slices.ContainsFunc(x.before, func(later earlier) bool {
 		all := *later.Promise
-		all.Union(b.Tables)
-		return later.Entry > b.Entry && slices.Equal(all.Tables, later.Tables)
+		all.Union(b.Promise)
+		return later.Entry > b.Entry && all.SameNames(later.Promise)
 	})
 }
 

@@ -273,3 +273,84 @@ func TestPromisesOfALaterVersion(t *testing.T) {
 		t.Errorf("charged: %v", err)
 	}
 }
+
+// rowsOf says which relations the tables of a loaded policy are.
+func rowsOf(s *dataset.Snapshot, relations map[string]string) *dataset.Snapshot {
+	for _, t := range s.Tables {
+		t.Relation = relations[t.Config.Name]
+	}
+	return s
+}
+
+// What is promised of rows stays with them when the database has them under another name, whatever the policy says.
+func TestPromisesGoWithTheRows(t *testing.T) {
+	asItWas := map[string]string{"ship": "server/db/7", "port": "server/db/8"}
+	swapped := map[string]string{"ship": "server/db/8", "port": "server/db/7"}
+	fresh := map[string]string{"ship": "server/db/9", "port": "server/db/8", "boat": "server/db/7"}
+	boat := []string{"  public.port:", "  public.boat: {rows: 1000, reference: public.ships}\n  public.port:",
+		"  deep:", "  old: {table: public.boat, proportion: tons > 100, pairs: [[0.2, 0.3]]}\n  deep:"}
+	type asked struct {
+		table, refused string
+		relations      map[string]string
+		changes        []string
+	}
+	for name, steps := range map[string][]asked{
+		"two tables swap names": {{"ship", "", asItWas, nil}, {"port", `secret "deep"`, swapped, nil},
+			{"port", "", asItWas, nil}},
+		"a table that is called otherwise, with a wider range": {{"ship", "", asItWas, alone},
+			{"boat", "within 0.06", map[string]string{"boat": "server/db/7"}, both(wide, renamed)},
+			{"boat", "", map[string]string{"boat": "server/db/7"}, renamed}},
+		"other rows under the name, and the old ones under a new name": {{"ship", "", asItWas, nil},
+			{"ship", "", fresh, nil}, {"boat", `secret "old"`, fresh, boat}},
+		"a server that says no numbers": {{"ship", "", nil, nil}, {"port", "", nil, nil}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := openLedger(t)
+			for i, x := range steps {
+				p, s := fleetOf(t, x.changes...)
+				err := asks(t.Context(), l, i, p, rowsOf(s, x.relations), x.table)
+				if (err != nil) != (x.refused != "") || err != nil && (!sqlstate.Is(err, sqlstate.NotAllowed) ||
+					!strings.Contains(err.Error(), x.refused)) {
+					t.Errorf("step %d: %v, want %q", i, err, x.refused)
+				}
+			}
+		})
+	}
+}
+
+// A dataset that gets another name has no new budget for the same rows, until that of the old one was given up.
+func TestPromisesOfAnotherDataset(t *testing.T) {
+	l := openLedger(t)
+	rows := map[string]string{"ship": "server/db/7"}
+	p, s := fleetOf(t)
+	if err := asks(t.Context(), l, 1, p, rowsOf(s, rows), "ship"); err != nil {
+		t.Fatal(err)
+	}
+
+	haven, loaded := fleetOf(t, "dataset: harbour", "dataset: haven")
+	err := asks(t.Context(), l, 2, haven, rowsOf(loaded, rows), "ship")
+	if !sqlstate.Is(err, sqlstate.NotAllowed) || !strings.Contains(err.Error(), `charged to dataset "harbour"`) {
+		t.Errorf("the same rows under another dataset: %v", err)
+	}
+	broken, err := account.AllBroken(t.Context(), l, loaded, haven)
+	if err != nil || len(broken) != 1 || !strings.Contains(broken[0].Mend(), "fugu budget reset harbour") {
+		t.Errorf("whoever looks at the policy is told %v, %v", broken, err)
+	}
+	if err := asks(t.Context(), l, 3, haven, rowsOf(loaded, map[string]string{"ship": "server/other/7"}),
+		"ship"); err != nil {
+		t.Errorf("other rows of that name: %v", err)
+	}
+	if err := asks(t.Context(), l, 4, p, s, "ship"); err != nil {
+		t.Errorf("the first dataset, beside other rows: %v", err)
+	}
+
+	if _, err := l.Reset(t.Context(), "harbour", ledger.Why{Operator: "carol", Reason: "a test"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := asks(t.Context(), l, 5, haven, rowsOf(loaded, rows), "ship"); err != nil {
+		t.Errorf("after what was promised was given up: %v", err)
+	}
+	if err := asks(t.Context(), l, 6, p, s, "ship"); err == nil {
+		t.Error("both datasets have a budget for the same rows")
+	}
+}

@@ -27,11 +27,13 @@ func (s *Snapshot) Catalog(ctx context.Context, reader planner.Querier, means Me
 
 // ordinaryColumns are the columns of plain tables with the name $2, of the schema $1 or, where that is empty, of any;
 // the schema public is first. The type of each is named where it is not one that anybody has: PostgreSQL's own, an
-// enum, or a domain over these. A domain's values are read as those of the type below it.
+// enum, or a domain over these. A domain's values are read as those of the type below it. Last comes whether the column
+// can have long values.
 const ordinaryColumns = `WITH RECURSIVE plain AS (
 	  SELECT oid FROM pg_type WHERE typtype = 'e' OR typtype = 'b' AND typnamespace = 'pg_catalog'::regnamespace
 	  UNION SELECT d.oid FROM pg_type AS d JOIN plain ON d.typbasetype = plain.oid WHERE d.typtype = 'd')
-	SELECT n.nspname, a.attname, CASE WHEN plain.oid IS NULL THEN format_type(a.atttypid, NULL) END FROM pg_class c
+	SELECT n.nspname, a.attname, CASE WHEN plain.oid IS NULL THEN format_type(a.atttypid, NULL) END,
+	  a.attstorage <> 'p' FROM pg_class c
 	JOIN pg_namespace n ON n.oid = c.relnamespace
 	JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 	LEFT JOIN plain ON plain.oid = a.atttypid
@@ -72,6 +74,9 @@ func (c Catalog) Ordinary(schema, name string) (parser.Table, error) {
 		t.Columns = append(t.Columns, r[1].Text)
 		if !r[2].Null {
 			t.Strange[r[1].Text] = r[2].Text
+		}
+		if r[3].Text == "t" {
+			t.Long = append(t.Long, r[1].Text)
 		}
 	}
 	return t, nil

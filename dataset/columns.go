@@ -33,6 +33,44 @@ func loadColumns(ctx context.Context, reader *upstream.Reader, table string) ([]
 	return columns, nil
 }
 
+// loadLong finds the columns of a table that may have values which PostgreSQL stores out of line, beside the row: those
+// of which the reference has one of a hundred bytes, as it would have to be many that are shorter. What no row of the
+// reference has few rows of the table have. Where that is not known it is all that PostgreSQL may store so, but for
+// columns whose values the policy lists.
+func (t *Protected) loadLong(ctx context.Context, reader *upstream.Reader) error {
+	rows, err := reader.Query(ctx, `SELECT attname, EXISTS (SELECT FROM pg_attribute r
+	    WHERE r.attrelid = to_regclass($2) AND r.attname = a.attname AND r.attnum > 0 AND NOT r.attisdropped)
+	  FROM pg_attribute a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped
+	    AND a.attstorage <> 'p' ORDER BY a.attnum`,
+		[][]byte{[]byte(Quoted(t.Config.Qualified())), []byte(t.Table.Reference)}, []uint32{25, 25})
+	if err != nil {
+		return fmt.Errorf("reading which of its columns can be long: %w", err)
+	}
+	var names, sizes []string
+	for _, r := range rows {
+		if name := r[0].Text; len(t.Table.Domains[name]) > 0 {
+			continue
+		} else if r[1].Text == "t" {
+			names = append(names, name)
+			sizes = append(sizes, "coalesce(max(pg_column_size(t."+parser.QuoteIdent(name)+")), 0) >= 100")
+		} else {
+			t.Syntax.Long = append(t.Syntax.Long, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+
+	// A reference that cannot be read says so where its classes are counted.
+	long, err := reader.Query(ctx, "SELECT "+strings.Join(sizes, ", ")+" FROM "+t.Table.Reference+" AS t", nil, nil)
+	for i, name := range names {
+		if err != nil || long[0][i].Text == "t" {
+			t.Syntax.Long = append(t.Syntax.Long, name)
+		}
+	}
+	return nil
+}
+
 // sameColumns refuses a reference with a column of another type, or another collation, than the table's: 7/2 is 3 of
 // integers and 3.5 of numerics, so that an expression would select other rows in the one than in the other, and noise
 // would be calibrated to a statement that is not asked. A domain counts as what it is over.

@@ -50,6 +50,9 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 	if err != nil {
 		return nil, err
 	}
+	if err := s.identify(ctx, reader, tables); err != nil {
+		return nil, err
+	}
 	if err := s.loadShadows(ctx, reader, tables, protected); err != nil {
 		return nil, err
 	}

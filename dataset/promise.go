@@ -1,12 +1,32 @@
 package dataset
 
 import (
+	"slices"
+
 	"fugu/parser"
 	"fugu/policy"
 )
 
-// Promise is what answers with noise about a table hide, and all that are linked to it; it stands for itself.
-func (t *Protected) Promise() *policy.Promise {
+// Promise is what answers with noise about a table hide, and about all that are linked to it; it stands for itself.
+func (s *Snapshot) Promise(t *Protected) *policy.Promise {
+	out := t.promise()
+
+	// The same rows may come to be called otherwise, and others by their names.
+	for _, name := range out.Tables {
+		if of := s.Find(name.Schema, name.Name); of != nil && of.Relation != "" {
+			out.Relations = append(out.Relations, of.Relation)
+		}
+	}
+	slices.Sort(out.Relations)
+	out.Public = []string{}
+	if t.Public != nil {
+		out.Public = slices.Compact(slices.Sorted(slices.Values(t.Public.statements)))
+	}
+	return out
+}
+
+// promise is what the policy alone says of it, and of the values that the secrets' columns have.
+func (t *Protected) promise() *policy.Promise {
 	return t.Policy.NoisePromise(t.Config.Qualified(), func(secret string) (values []policy.Value) {
 		for _, s := range t.Table.Secrets {
 			if s.Name != secret {

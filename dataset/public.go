@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strings"
 
 	"fugu/mechanism"
 	"fugu/model"
@@ -109,6 +110,7 @@ func (s *Snapshot) publish(ctx context.Context, reader *upstream.Reader, p *poli
 		t.Public = &Published{}
 	}
 	t.Public.names, t.Public.cuts = append(t.Public.names, pub.Name), append(t.Public.cuts, c)
+	t.Public.statements = append(t.Public.statements, strings.TrimSpace(pub.Statement.SQL))
 	t.Public.values = append(t.Public.values, values)
 	return nil
 }

@@ -25,6 +25,7 @@ type Snapshot struct {
 	Tables   []*Protected
 	Fitted   map[*policy.Policy]*fitted.Artifact // what fugu fit has prepared, where it holds
 
+	database string          // in which all of that is; empty: nothing was read
 	views    []parser.Table  // over protected tables
 	words    *lex.Words      // a text with none of them is ordinary
 	glance   *lex.Words      // those, and the words that change a pinned setting
@@ -40,6 +41,7 @@ type Protected struct {
 	Config    policy.Table
 	Table     *planner.Table
 	Syntax    parser.Table
+	Relation  string         // what no other relation is called, whatever its name; empty: not known
 	Psi       []model.Psi    // of Table.Secrets, in order
 	Totals    []model.Totals // likewise; empty without a reference
 	Reference policy.QualifiedName
@@ -69,9 +71,10 @@ type Network struct {
 
 // Published are the public statistics of one table: what the policy says, and nothing that any row says.
 type Published struct {
-	names  []string
-	cuts   []*planner.Bound
-	values [][]string // of each cut: its components in the order of Components
+	names      []string
+	statements []string // as the policy has them
+	cuts       []*planner.Bound
+	values     [][]string // of each cut: its components in the order of Components
 }
 
 // Declared is a declared model, laid out as its cut is.

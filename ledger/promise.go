@@ -18,9 +18,10 @@ type Promise struct {
 	Text  []byte
 
 	// Of one that was kept, by the ledger.
-	Entry  int64     // the number of the audit entry that tells of it: it grows with each promise
-	Period int64     // in which it was made
-	At     time.Time // whole microseconds, UTC
+	Dataset string
+	Entry   int64     // the number of the audit entry that tells of it: it grows with each promise
+	Period  int64     // in which it was made
+	At      time.Time // whole microseconds, UTC
 }
 
 // Promised is what charges to a dataset have promised.
@@ -28,4 +29,5 @@ type Promised struct {
 	Period int64     // in which a charge would be booked now
 	Newest int64     // Entry of the newest promise of that period; 0: there is none
 	Tables []Promise // the newest of each table, of whatever period, in the order of their entries
+	Others []Promise // those of other datasets, of the latest period of each
 }

@@ -29,8 +29,12 @@ func (l *store) Promised(ctx context.Context, dataset string, renew time.Duratio
 
 		// One that is newer than the period was looked at has the charge be overtaken, and is read then.
 		return each(ctx, l.onRead.promises, func(row scanner) error {
-			p, _, err := l.seal.scanPromise(row)
-			out.Tables = append(out.Tables, p)
+			p, err := l.seal.scanPromise(row)
+			if p.Dataset == dataset {
+				out.Tables = append(out.Tables, p)
+			} else {
+				out.Others = append(out.Others, p)
+			}
 			return err
 		}, dataset)
 	})
@@ -57,8 +61,8 @@ func (b *booking) compared(p period) error {
 // promise writes the promises that a charge adds, each under the number of the entry that tells of it.
 func (b *booking) promise(ctx context.Context, p period, now time.Time) error {
 	for _, x := range b.Promises {
-		x.Period, x.At = p.number, now
-		entry, err := b.append(ctx, x.entry(b.Dataset, b.seal))
+		x.Dataset, x.Period, x.At = b.Dataset, p.number, now
+		entry, err := b.append(ctx, x.entry(b.seal))
 		if err != nil {
 			return err
 		}
@@ -72,25 +76,25 @@ func (b *booking) promise(ctx context.Context, p period, now time.Time) error {
 }
 
 // entry tells of a promise.
-func (p Promise) entry(dataset string, s seal) audit.Entry {
-	return audit.Entry{Number: p.Entry, At: p.At, Event: audit.Promised, Dataset: dataset, Period: p.Period,
+func (p Promise) entry(s seal) audit.Entry {
+	return audit.Entry{Number: p.Entry, At: p.At, Event: audit.Promised, Dataset: p.Dataset, Period: p.Period,
 		Table: p.Table, Content: s.content(p.Text, "promise")}
 }
 
 // scanPromise reads promiseColumns.
-func (s seal) scanPromise(row scanner) (p Promise, dataset string, err error) {
+func (s seal) scanPromise(row scanner) (p Promise, err error) {
 	var at int64
 	var sealed int
-	if err := row.Scan(&p.Entry, &dataset, &p.Period, &p.Table, &at, &p.Text, &sealed); err != nil {
-		return Promise{}, "", err
+	if err := row.Scan(&p.Entry, &p.Dataset, &p.Period, &p.Table, &at, &p.Text, &sealed); err != nil {
+		return Promise{}, err
 	}
 	p.At = time.UnixMicro(at).UTC()
 	if sealed != 0 {
 		if p.Text, err = s.open(p.Text, "promise", promiseKey(p.Entry)); err != nil {
-			return Promise{}, "", fmt.Errorf("the promise of entry %d: %w", p.Entry, err)
+			return Promise{}, fmt.Errorf("the promise of entry %d: %w", p.Entry, err)
 		}
 	}
-	return p, dataset, nil
+	return p, nil
 }
 
 func (s seal) closedPromise(text []byte, entry int64) (column []byte, sealed int) {

@@ -71,8 +71,9 @@ func (r *reading) prepare(ctx context.Context, db preparer) error {
 		    coalesce((SELECT max(entry) FROM promises r WHERE r.dataset = $1 AND r.period = l.number), 0)
 		  FROM (SELECT coalesce(max(number), 0) AS number FROM periods WHERE dataset = $1) l
 		  LEFT JOIN periods p ON p.dataset = $1 AND p.number = l.number`
-		promises = promiseColumns + `WHERE entry IN (SELECT max(entry) FROM promises WHERE dataset = $1
-		  GROUP BY "table") ORDER BY entry`
+		promises = promiseColumns + `WHERE entry IN (SELECT max(entry) FROM promises GROUP BY dataset, "table")
+		  AND (dataset = $1 OR period =
+		    coalesce((SELECT max(number) FROM periods p WHERE p.dataset = promises.dataset), 0)) ORDER BY entry`
 	)
 
 	return prepareAll(ctx, db, []wording{

@@ -180,8 +180,8 @@ func (s seal) readDone(ctx context.Context, tx *sql.Tx) (*audit.Done, error) {
 	}
 	if err == nil {
 		err = rows(ctx, tx, promiseColumns, func(row scanner) error {
-			p, dataset, err := s.scanPromise(row)
-			promised = append(promised, p.entry(dataset, s))
+			p, err := s.scanPromise(row)
+			promised = append(promised, p.entry(s))
 			return err
 		})
 	}

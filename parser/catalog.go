@@ -9,6 +9,7 @@ type Table struct {
 	Virtual      bool              // one of Fugu's own
 	Ordinary     bool              // an ordinary table, which can be joined below a cut
 	Strange      map[string]string // of an ordinary table: the types of columns that cannot be read below a cut
+	Long         []string          // columns whose values may be so long that they are stored out of line
 	Written      string            // of an ordinary table: its name as the statement has it, quoted
 	View         string            // the query of a view over protected tables
 	Part         bool              // the view is a partition of a protected table: the rows of it that belong there
@@ -55,6 +56,10 @@ type Catalog interface {
 	// Ordinary finds a table that can be joined with protected ones, or says why it cannot.
 	Ordinary(schema, name string) (Table, error)
 }
+
+// Placed is a Catalog of a database, by whose name statements may call it before a schema's. Of what does not implement
+// it, and of the empty name, any database is taken for its own.
+type Placed interface{ Database() string }
 
 // Shadower is a Catalog that shadows values which depend on protected rows. What does not implement it shadows nothing.
 type Shadower interface{ Shadows() *shadow.Shadows }

@@ -66,6 +66,10 @@ func (s *Statement) analyse(src *source, catalog Catalog) error {
 		return nil
 	}
 
+	if err := a.ofThisDatabase(); err != nil {
+		return err
+	}
+
 	// The order matters: a formula names tables, masks look at names as the client wrote them, and what is then left
 	// of protected names is for the cut.
 	if err := a.spellOut(); err != nil {

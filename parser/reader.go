@@ -44,6 +44,10 @@ func (r *reader) column(c *pg.ColumnRef) (Expr, error) {
 		parts[i] = f.GetString_().GetSval()
 	}
 
+	// The database before a schema is this one: another is refused before anything is read.
+	if len(parts) == 4 {
+		parts = parts[1:]
+	}
 	name, qualifier := parts[len(parts)-1], parts[:len(parts)-1]
 	qualified := false
 	for ns := r.names; ns != nil; ns = ns.outer {

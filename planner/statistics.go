@@ -13,12 +13,18 @@ import (
 // parameters are those of Arguments: two for each Base that is no Indicator, and one for each domain.
 func (b *Bound) Statistics() string { return b.statistics }
 
-// Reading is Statistics as the reader runs it: what it reads of ordinary tables does not depend on protected rows.
+// Reading is Statistics as the reader runs it: which blocks it reads does not depend on what is in protected rows.
 func (b *Bound) Reading() (string, error) {
 	if hook.ReadLazily {
 		return b.statistics, nil
 	}
-	return parser.ReadWhole(b.statistics, b.Ordinary)
+	var protected []parser.Table
+	for _, s := range b.sources.list {
+		if !s.Table.Ordinary {
+			protected = append(protected, s.Table)
+		}
+	}
+	return parser.ReadWhole(b.statistics, b.Ordinary, protected)
 }
 
 // Summed lists the terms that the statistics statement sums.

@@ -18,14 +18,17 @@ type Promise struct {
 	KnownRows int64   `json:"known_rows,omitempty"`
 	Smallest  float64 `json:"smallest,omitempty"`
 
-	// Of noise: the names by which the rows go or have gone, what the columns of categories can hold, by secret, where
-	// their proportions are secret over a range, and the network of which parameters are secret.
+	// Of noise: the names by which the rows go or have gone, and what no other relation than theirs is called; what the
+	// columns of categories can hold, by secret, where their proportions are secret over a range; the network of which
+	// parameters are secret; and the statements whose values everybody knows.
 	Tables     []QualifiedName    `json:"tables,omitempty"`
+	Relations  []string           `json:"relations,omitempty"`
 	Categories map[string][]Value `json:"categories,omitempty"`
 	Network    json.RawMessage    `json:"network,omitempty"`
+	Public     []string           `json:"public,omitzero"` // nil: a version before this one, or of a twin
 }
 
-// Gap is a secret of which a promise hides less than another one, and in what.
+// Gap is a secret of which a promise hides less than another one, and in what; without a name, all of them are.
 type Gap struct{ Secret, What string }
 
 // NoisePromise is what answers with noise hide of a table that is linked to no other. domain returns the values of a
@@ -72,19 +75,31 @@ func (p *Policy) family(root QualifiedName) (names []QualifiedName) {
 	return names
 }
 
-// Union adds names to those by which the rows go.
-func (p *Promise) Union(names []QualifiedName) {
-	all := slices.Concat(p.Tables, names)
+// Union has the rows go by the names of another promise as well.
+func (p *Promise) Union(other *Promise) {
+	all := slices.Concat(p.Tables, other.Tables)
 	slices.SortFunc(all, QualifiedName.compare)
 	p.Tables = slices.Compact(all)
+	p.Relations = slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.Relations, other.Relations))))
 }
 
-// Shares reports whether rows of two promises go by one name.
+// SameNames reports whether rows of two promises go by the same names.
+func (p *Promise) SameNames(other *Promise) bool {
+	return slices.Equal(p.Tables, other.Tables) && slices.Equal(p.Relations, other.Relations)
+}
+
+// Shares reports whether rows of two promises go by one name, or are of one relation.
 func (p *Promise) Shares(other *Promise) bool {
-	return slices.ContainsFunc(p.Tables, func(t QualifiedName) bool { return slices.Contains(other.Tables, t) })
+	named := func(t QualifiedName) bool { return slices.Contains(other.Tables, t) }
+	return slices.ContainsFunc(p.Tables, named) || p.Same(other)
 }
 
-// Lacks says of which secrets other hides pairs of values that p does not hide. same reports whether two secrets of one
+// Same reports whether rows of two promises are of one relation, whatever their names.
+func (p *Promise) Same(other *Promise) bool {
+	return slices.ContainsFunc(p.Relations, func(r string) bool { return slices.Contains(other.Relations, r) })
+}
+
+// Lacks says of which secrets other hides what p does not hide. same reports whether two secrets of one
 // name are about the same property.
 func (p *Promise) Lacks(other *Promise, same func(own, other Secret) bool) (gaps []Gap) {
 	for _, s := range other.Secrets {
@@ -95,6 +110,28 @@ func (p *Promise) Lacks(other *Promise, same func(own, other Secret) bool) (gaps
 		}
 		if what != "" {
 			gaps = append(gaps, Gap{s.Name, what})
+		}
+	}
+	return append(gaps, p.unknown(other)...)
+}
+
+// unknown says of which statements other has the values known to everybody and p has not, or the other way round.
+// Noise that was made where nobody knew one is taken off by who knows it now [docs/threat-model.md]; and who was told
+// one exactly does not forget it.
+func (p *Promise) unknown(other *Promise) (gaps []Gap) {
+	if p.Public == nil {
+		return nil
+	}
+	for _, s := range other.Public {
+		if !slices.Contains(p.Public, s) {
+			gaps = append(gaps, Gap{What: fmt.Sprintf("they hide nothing from who knows the values of %q, which are "+
+				"public by now", s)})
+		}
+	}
+	for _, s := range p.Public {
+		if !slices.Contains(other.Public, s) {
+			gaps = append(gaps, Gap{What: fmt.Sprintf("the values of %q were public, and everybody knows them still",
+				s)})
 		}
 	}
 	return gaps

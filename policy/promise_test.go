@@ -82,3 +82,39 @@ func TestPromisedNetworks(t *testing.T) {
 		t.Error("a field of a later version is passed over")
 	}
 }
+
+// What everybody knows is the same for all answers of a total: noise hides nothing from who knows more than was counted
+// with, and nobody forgets what was told exactly. Of a promise that does not say it nothing is taken.
+func TestPromisesOfWhatIsPublic(t *testing.T) {
+	public := func(statements ...string) *Promise { return &Promise{Public: statements} }
+	for _, c := range []struct {
+		before, now *Promise
+		want        string
+	}{
+		{public("a", "b"), public("a", "b"), ""},
+		{public("a"), public("a", "b"), `they hide nothing from who knows the values of "b", which are public by now`},
+		{public("a", "b"), public("a"), `the values of "b" were public, and everybody knows them still`},
+		{&Promise{}, public("a"), ""},
+	} {
+		// A ledger keeps that nothing is public, too.
+		kept, err := json.Marshal(c.before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := ReadPromise(kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, gap := range before.Lacks(c.now, nil) {
+			got += gap.Secret + gap.What
+		}
+		if got != c.want || before.Covers(c.now, nil) != (c.want == "") {
+			t.Errorf("%v, then %v: %q", c.before.Public, c.now.Public, got)
+		}
+	}
+	none, _ := json.Marshal(&Promise{Public: []string{}})
+	if p, err := ReadPromise(none); err != nil || p.Public == nil || len(p.Lacks(public("a"), nil)) != 1 {
+		t.Errorf("what knew nothing public is kept as %s, %v", none, err)
+	}
+}

@@ -28,6 +28,15 @@ var doorChecks = []string{
 	  format('ALTER %s %s OWNER TO CURRENT_USER; or to any role but the guest''s.', x.kind, x.what)
 	 FROM tables t JOIN ` + codeOwners + ` AS x ON x.of = t.oid
 	   JOIN roles r ON r.oid = x.owner WHERE NOT r.rolsuper`,
+	// Who copies a database owns the copy: VACUUM VERBOSE tells an owner how many rows tables have, and
+	// pg_database_size everybody who may connect how large it is. An owner of this one is found by the other checks.
+	`SELECT format('the guest can copy this database, which is a template: it would own the copy, and see how many '
+	  'rows the tables have%s',
+	  CASE WHEN r.rolname <> session_user THEN format(' (as role %I, which may create databases)', r.rolname)
+	    ELSE '' END),
+	  format('ALTER DATABASE %I IS_TEMPLATE false; or ALTER ROLE %I NOCREATEDB.', d.datname, r.rolname)
+	 FROM pg_database d, roles r JOIN pg_roles p USING (oid) WHERE d.datname = current_database() AND d.datistemplate
+	   AND p.rolcreatedb AND NOT r.rolsuper AND EXISTS (SELECT FROM tables)`,
 	// A server that leads back to this database gives its mapping's rights to whoever may use it, and one that leads to
 	// another database of Fugu's shows sizes and counters of all of them without the masks.
 	`SELECT DISTINCT format('the guest can use the foreign server %I with a user mapping, and it leads to %s',

@@ -73,6 +73,10 @@ var holes = []hole{
 	{"a role with CREATEROLE", "ALTER ROLE OTHER CREATEROLE; GRANT OTHER TO GUEST",
 		[]string{`as role \w+_other, which is allowed to create roles$`}},
 	{"REPLICATION", "ALTER ROLE GUEST REPLICATION", []string{`as role \w+_guest, which is allowed to replicate$`}},
+	{name: "CREATEDB", setup: "ALTER ROLE GUEST CREATEDB"},
+	{"CREATEDB, of a database that is a template", "ALTER ROLE GUEST CREATEDB; DO $$ BEGIN EXECUTE format('ALTER " +
+		"DATABASE %I IS_TEMPLATE true', current_database()); END $$",
+		[]string{`^the guest can copy this database, which is a template`}},
 	{"reads files", "GRANT pg_read_server_files TO GUEST",
 		[]string{`a member of pg_read_server_files, which reads files`}},
 	{"runs programs", "GRANT pg_execute_server_program TO GUEST",

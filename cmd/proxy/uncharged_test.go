@@ -141,3 +141,30 @@ func TestSecretsThatComeLate(t *testing.T) {
 		t.Errorf("both were there from the beginning:\n%s", stdout)
 	}
 }
+
+// The same rows have one budget, whatever their dataset is called, and what everybody knows of them is the same for all
+// that the budget pays for.
+func TestOneBudgetForTheSameRows(t *testing.T) {
+	patient.Test(t)
+	_, path := harbouring(t)
+	proxy, alice := through(t, path, "harbour")
+	ask(t, alice, askedNarrow)
+	for _, x := range []struct{ policy, words string }{
+		{strings.Replace(harbourPolicy, "dataset: harbour", "dataset: haven", 1), `charged to dataset "harbour"`},
+		{harbourPolicy + "public:\n  sails: {statement: \"SELECT count(*) FROM ship WHERE kind = 'sail'\", " +
+			"values: {'count(*)': 1000}}\n", "which are public by now"},
+	} {
+		proxy.reloadTo(t, path, x.policy)
+		if got := proxy.asks(t, askedNext); !strings.Contains(got, x.words) {
+			t.Errorf("it is answered, or refused without %q: %s", x.words, got)
+		}
+		expect(t, exitFailure, x.words, "check", "-c", path)
+	}
+
+	// The new name is one for the same rows once the old one's budget was given up.
+	proxy.reloadTo(t, path, strings.Replace(harbourPolicy, "dataset: harbour", "dataset: haven", 1))
+	expect(t, exitOK, "", "budget", "reset", "harbour", "-reason", "another name", "-c", path)
+	if got := proxy.asks(t, askedNext); !wholeNumber.MatchString(got) {
+		t.Errorf("after the reset: %s", got)
+	}
+}

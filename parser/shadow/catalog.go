@@ -22,7 +22,7 @@ type shadowRelation struct {
 	database  string
 	keep      []string // neither key nor database: these columns are all that is shown of any row
 	scans     bool     // with a key: columns of scanCounters are shown of no relation
-	mask      []string // if set, the only columns that are masked
+	mask      []string // if set, the only columns that are masked, beside positions in the write-ahead log
 	where     string   // the rows that are shown, whole
 	extension bool     // an extension's, in any schema
 }
@@ -38,6 +38,8 @@ var (
 	ownSessions  = "s.pid = ANY (ARRAY(SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE a.usesysid = " + own + "))"
 	ownProgress  = shadowRelation{where: ownSessions}
 	countersView = shadowRelation{keep: []string{"stats_reset"}}
+
+	positionsView = shadowRelation{mask: []string{}}
 
 	ownStatistics = shadowRelation{where: "pg_catalog.pg_has_role(s.statistics_owner, 'USAGE')"}
 )
@@ -88,12 +90,15 @@ var shadowed = map[string]shadowRelation{
 	"pg_stat_io":                {keep: []string{"backend_type", "object", "context", "stats_reset"}},
 	"pg_stat_replication_slots": {keep: []string{"slot_name", "stats_reset"}},
 
-	// Positions in the write-ahead log count what is written.
-	"pg_replication_slots": {mask: []string{"restart_lsn", "confirmed_flush_lsn", "wal_status", "safe_wal_size"}},
-	"pg_stat_subscription": {mask: []string{"received_lsn", "latest_end_lsn"}},
-	"pg_stat_replication":  {mask: []string{"sent_lsn", "write_lsn", "flush_lsn", "replay_lsn"}},
-	"pg_stat_wal_receiver": {mask: []string{"receive_start_lsn", "written_lsn", "flushed_lsn", "received_lsn",
-		"latest_end_lsn"}},
+	// Of rows that a subscription brings into a protected table it counts those that met another one there.
+	"pg_stat_subscription_stats": {keep: []string{"subid", "subname", "stats_reset"}},
+
+	// Positions in the write-ahead log count what is written: all columns of that type, and what is made of them.
+	"pg_replication_slots": {mask: []string{"wal_status", "safe_wal_size"}},
+	"pg_stat_subscription": positionsView,
+	"pg_subscription_rel":  positionsView,
+	"pg_stat_replication":  positionsView,
+	"pg_stat_wal_receiver": positionsView,
 
 	// Statements of the reader's have rows and times that depend on data.
 	"pg_stat_activity":   {where: "s.usesysid = " + own},
@@ -125,8 +130,7 @@ var shadowed = map[string]shadowRelation{
 // openStatistics are statistics views that PostgreSQL itself limits by privilege, or that count nothing which protected
 // rows move. Any other one, of a later version or an extension, is refused.
 var openStatistics = []string{"pg_stat_ssl", "pg_stat_gssapi", "pg_stat_database_conflicts",
-	"pg_stat_subscription_stats", "pg_stat_xact_user_functions",
-	"pg_stat_statements_info"}
+	"pg_stat_xact_user_functions", "pg_stat_statements_info"}
 
 func unknownStatistics(relation string) bool {
 	_, known := shadowed[relation]
@@ -180,7 +184,7 @@ func (r shadowRelation) column(name string, c Column, condition, whole string, r
 	public := "NULL"
 	hidden := !slices.Contains(r.keep, c.Name)
 	if r.mask != nil {
-		hidden = slices.Contains(r.mask, c.Name)
+		hidden = slices.Contains(r.mask, c.Name) || c.Type == "pg_lsn"
 	}
 	if name == "pg_class" {
 		public, hidden = classMasks[c.Name]

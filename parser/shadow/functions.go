@@ -82,8 +82,7 @@ func shadowPrefixNames() []string {
 // roles' sessions, or they concern the own transaction.
 var openFunctions = []string{"pg_get_wal_replay_pause_state", "pg_get_wal_resource_managers",
 	"pg_stat_get_snapshot_timestamp", "pg_stat_get_bgwriter_stat_reset_time",
-	"pg_stat_get_db_numbackends", "pg_stat_get_db_stat_reset_time", "pg_stat_get_subscription_stats",
-	"pg_stat_get_xact_function_calls",
+	"pg_stat_get_db_numbackends", "pg_stat_get_db_stat_reset_time", "pg_stat_get_xact_function_calls",
 	"pg_stat_get_xact_function_total_time", "pg_stat_get_xact_function_self_time"}
 
 func kinds(lists map[shadowKind]string) map[string]shadowKind {
