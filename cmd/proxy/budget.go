@@ -109,7 +109,7 @@ func (b *books) accounts(ctx context.Context) (out []balance, err error) {
 }
 
 func listBudgets(ctx context.Context, path string, asJSON bool, stdout io.Writer) error {
-	b, err := openBooks(ctx, path, false)
+	b, err := openBooks(ctx, path, toLook)
 	if err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 }
 
 func showBudget(ctx context.Context, path, dataset, user string, limit int, asJSON bool, stdout io.Writer) error {
-	b, err := openBooks(ctx, path, false)
+	b, err := openBooks(ctx, path, toLook)
 	if err != nil {
 		return err
 	}
@@ -345,7 +345,7 @@ const givenUp = "What was answered before is known to whoever asked, " +
 
 // resetBudget has a dataset's budgets begin anew, and says what that gives up.
 func resetBudget(ctx context.Context, path, dataset string, why ledger.Why, asJSON bool, stdout io.Writer) error {
-	b, err := openBooks(ctx, path, true)
+	b, err := openBooks(ctx, path, toWrite)
 	if err != nil {
 		return err
 	}
