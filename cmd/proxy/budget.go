@@ -119,7 +119,7 @@ func (b *books) accounts(ctx context.Context) (out []balance, err error) {
 
 // listBudgets lists the accounts of everybody, or those that concern one user.
 func listBudgets(ctx context.Context, path, user string, asJSON bool, stdout io.Writer) error {
-	b, err := openBooks(ctx, path, false)
+	b, err := openBooks(ctx, path, toLook)
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 }
 
 func showBudget(ctx context.Context, path, dataset, user string, limit int, asJSON bool, stdout io.Writer) error {
-	b, err := openBooks(ctx, path, false)
+	b, err := openBooks(ctx, path, toLook)
 	if err != nil {
 		return err
 	}
@@ -356,7 +356,7 @@ const givenUp = "What was answered before is known to whoever asked, " +
 
 // resetBudget has a dataset's budgets begin anew, and says what that gives up.
 func resetBudget(ctx context.Context, path, dataset string, why ledger.Why, asJSON bool, stdout io.Writer) error {
-	b, err := openBooks(ctx, path, true)
+	b, err := openBooks(ctx, path, toWrite)
 	if err != nil {
 		return err
 	}

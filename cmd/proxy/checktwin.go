@@ -18,7 +18,7 @@ import (
 	"fugu/sqlstate"
 	"fugu/twin/build"
 	"fugu/twin/columns"
-	"fugu/upstream"
+	"fugu/twin/told"
 )
 
 // checkTwins says of each table with a twin whether it is built, what it costs, and what may break what it rests on.
@@ -38,7 +38,7 @@ func (h *house) checkTwins(ctx context.Context, f *findings, p *policy.Policy) e
 		if t.Answers != policy.FromTwin {
 			continue
 		}
-		built, err := twinThere(ctx, reader, t)
+		built, err := told.Made(ctx, reader, t.Name)
 		if err != nil {
 			return err
 		}
@@ -104,8 +104,8 @@ func (h *house) checkLate(ctx context.Context, f *findings, p *policy.Policy, t 
 	fix := "run fugu twin build -again, which is free; or leave the columns out, by twin: {drop: [COLUMN]}"
 	if t.Link == nil && len(keys) == 0 {
 		fix = "nothing, and keep the twin as it is: without a primary key a row is known by all of its columns, so " +
-			"that to fugu twin build the rows are others now, with drop or without; or move the columns to a table of " +
-			"their own"
+			"that to fugu twin build the rows are others now, with drop or without; or move the columns to a table " +
+			"of their own"
 	}
 
 	f.add(finding.Warning, f.in(p, t.At), fmt.Sprintf("twin of %s: it was built before the table had %s", t.Qualified(),
@@ -274,7 +274,7 @@ func (h *house) unbuilt(ctx context.Context) (tables []string, err error) {
 			if t.Answers != policy.FromTwin {
 				continue
 			}
-			built, err := twinThere(ctx, h.room(p.Database).reader, t)
+			built, err := told.Made(ctx, h.room(p.Database).reader, t.Name)
 			if err != nil {
 				return nil, err
 			}
@@ -284,13 +284,4 @@ func (h *house) unbuilt(ctx context.Context) (tables []string, err error) {
 		}
 	}
 	return tables, nil
-}
-
-// twinThere reports whether a table's twin is built. It stands in the schema of twins, where the reader can look
-// without reading a row.
-func twinThere(ctx context.Context, reader *upstream.Reader, t policy.Table) (bool, error) {
-	rows, err := reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
-		"WHERE n.nspname = $1 AND c.relname = $2",
-		[][]byte{[]byte(parser.TwinSchema), []byte(t.Name)}, []uint32{25, 25})
-	return len(rows) > 0, err
 }

@@ -49,7 +49,7 @@ func epoch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			"write another one there, and have fugu serve reload it", p.Dataset, p.Epoch.Label)
 	}
 
-	l, err := openManager(ctx, cfg, true)
+	l, err := openManager(ctx, cfg, toWrite)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("opening the ledger: there is none yet: before the first answer there is nothing to end")
 	}

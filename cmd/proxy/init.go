@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"fugu/dataset"
 	"fugu/internal/config"
@@ -93,6 +94,8 @@ func initialize(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	if err := o.numbers(); err != nil {
 		return err
 	}
+
+	// It comes in as who owns the tables, and reads the catalog alone.
 	db, err := pgx.Connect(ctx, database)
 	if err != nil && database == "" {
 		return fmt.Errorf("no database was named, as in fugu init %s, and that of the environment (PGHOST and the "+
@@ -115,6 +118,8 @@ func initialize(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	if err != nil {
 		return err
 	}
+
+	// Nothing is written before all of it is known to fit the database.
 	found := &findings{config: filepath.Join(o.directory, "fugu.yaml")}
 	if err := o.examine(ctx, db, plan, found); err != nil {
 		return err
@@ -184,12 +189,11 @@ func share(text string) (float64, error) {
 
 // isCondition checks that PostgreSQL takes a text for a condition on the rows of a table.
 func isCondition(ctx context.Context, db *pgx.Conn, table policy.QualifiedName, text string) error {
-	const boolean = 16
 	d, err := db.Prepare(ctx, "", "SELECT ("+text+") FROM "+dataset.Quoted(table))
 	if err != nil {
 		return fmt.Errorf("%q is no condition on %s: %w", text, table, err)
 	}
-	if len(d.Fields) != 1 || d.Fields[0].DataTypeOID != boolean {
+	if len(d.Fields) != 1 || d.Fields[0].DataTypeOID != pgtype.BoolOID {
 		return fmt.Errorf("%q is not true or false of a row; write a condition, such as supplier = 'X'", text)
 	}
 	return nil
@@ -223,7 +227,7 @@ func (o *initFlags) examine(ctx context.Context, db *pgx.Conn, plan *setup.Plan,
 		family = append(family, dataset.Quoted(t.QualifiedName))
 	}
 	for _, t := range plan.Family() {
-		doubts, err := doubt.Twin(ctx, over(db), dataset.Quoted(t.QualifiedName), nil, family,
+		doubts, err := doubt.Twin(ctx, throughConn(db), dataset.Quoted(t.QualifiedName), nil, family,
 			o.independentRows || t != plan.Root)
 		if err != nil {
 			return err

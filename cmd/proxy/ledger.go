@@ -95,7 +95,7 @@ func transfer(ctx context.Context, cfg *config.Config, what, file string, stdout
 	case what == "backup" && file == "-":
 		return nil, usageError{errors.New("a backup wants a file: fugu ledger export writes to the standard output")}
 	default:
-		l, oerr := openManager(ctx, cfg, false)
+		l, oerr := openManager(ctx, cfg, toLook)
 		if oerr != nil {
 			return nil, oerr
 		}
@@ -151,7 +151,7 @@ func compact(ctx context.Context, path, before string, why ledger.Why) (map[stri
 		return nil, err
 	}
 
-	l, err := openManager(ctx, cfg, true)
+	l, err := openManager(ctx, cfg, toWrite)
 	if err != nil {
 		return nil, err
 	}

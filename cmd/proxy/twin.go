@@ -15,7 +15,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"golang.org/x/term"
 
 	"fugu/internal/config"
 	"fugu/internal/nearest"
@@ -118,12 +117,12 @@ func checkAsked(said []string, asked *flag.FlagSet, o build.Options) error {
 	return nil
 }
 
-// apart reports whether twins are in another database than the protected tables.
-func (w *twins) apart() bool { return w.config.Upstream.Twins != "" }
+// standApart reports whether twins are in another database than the protected tables.
+func (w *twins) standApart() bool { return w.config.Upstream.Twins != "" }
 
 // connect opens a connection to where the twins are, as their owner.
 func (w *twins) connect(ctx context.Context) (*pgx.Conn, error) {
-	if !w.apart() {
+	if !w.standApart() {
 		return connectTwins(ctx, "upstream.keeper", w.config.Upstream.Keeper)
 	}
 	return connectTwins(ctx, "upstream.twins", w.config.Upstream.Twins)
@@ -236,7 +235,7 @@ func (w *twins) guests() ([]string, error) {
 
 // reader is the role that aggregates twins whose rows are not listed; empty where there is none, or no such twin.
 func (w *twins) reader() (string, error) {
-	if w.config.Upstream.Reader == "" || w.apart() {
+	if w.config.Upstream.Reader == "" || w.standApart() {
 		return "", nil
 	}
 	c, err := pgconn.ParseConfig(string(w.config.Upstream.Reader))
@@ -266,7 +265,7 @@ func (w *twins) build(
 
 	// The keeper reads the protected tables; where twins have a place apart, it is not the one who writes there.
 	keeper, target := at, (*pgx.Conn)(nil)
-	if w.apart() {
+	if w.standApart() {
 		target = at
 		if keeper, err = connectTwins(ctx, "upstream.keeper", w.config.Upstream.Keeper); err != nil {
 			return err
@@ -286,7 +285,7 @@ func (w *twins) build(
 		}
 		reports = append(reports, r)
 		if !asJSON {
-			told(stdout, root, r)
+			printBuild(stdout, root, r)
 		}
 	}
 	if asJSON {
@@ -298,8 +297,8 @@ func (w *twins) build(
 	return nil
 }
 
-// told prints what became of the twin of one table.
-func told(stdout io.Writer, root twinRoot, r build.Report) {
+// printBuild prints what became of the twin of one table.
+func printBuild(stdout io.Writer, root twinRoot, r build.Report) {
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(stdout, "%s %s: %s\n", coloured(stdout, inYellow, "warning:"), root.table.Qualified(), warning)
 	}
@@ -333,7 +332,7 @@ func told(stdout io.Writer, root twinRoot, r build.Report) {
 
 func (w *twins) drop(ctx context.Context, conn *pgx.Conn, stdout io.Writer) error {
 	for _, root := range w.roots {
-		dropped, err := build.Drop(ctx, conn, w.apart(), root.policy, root.table)
+		dropped, err := build.Drop(ctx, conn, w.standApart(), root.policy, root.table)
 		if err != nil {
 			return err
 		}
@@ -349,27 +348,12 @@ func (w *twins) drop(ctx context.Context, conn *pgx.Conn, stdout io.Writer) erro
 
 // buildProgress shows how far a build has come: a bar on a terminal, lines otherwise.
 func buildProgress(w io.Writer, name string) func(build.Step) {
-	width := 0
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		width, _, _ = term.GetSize(int(f.Fd()))
-	}
+	line := newProgressLine(w)
 	return func(s build.Step) {
-		if width < 40 {
+		if !line.fits() {
 			fmt.Fprintf(w, "fugu twin: %s: %3.0f%% %s\n", name, 100*s.Done, s.What)
 			return
 		}
-		bar := bar(s.Done)
-		text := []rune(fmt.Sprintf("%s %s %s", name, bar, s.What))
-		fmt.Fprintf(w, "\r\x1b[K%s", string(text[:min(len(text), width-1)]))
-		if s.Done == 1 {
-			fmt.Fprint(w, "\r\x1b[K")
-		}
+		line.show(fmt.Sprintf("%s %s %s", name, bar(s.Done), s.What), s.Done == 1)
 	}
-}
-
-// bar draws a part of a whole.
-func bar(done float64) string {
-	const cells = 20
-	filled := int(cells * done)
-	return "[" + strings.Repeat("#", filled) + strings.Repeat(".", cells-filled) + "]"
 }
