@@ -55,8 +55,7 @@ var checks = []string{
 	 FROM tables JOIN pg_class c USING (oid) JOIN roles r ON r.oid = c.relowner WHERE NOT rolsuper`,
 	// Which right it is and who has it is said: among many grants, nobody finds the one otherwise.
 	`SELECT format('the guest can read or change %s, which holds rows of a protected table%s: role %I has %s%s',
-	  t.oid::regclass,
-	  CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END, r.rolname,
+	  t.oid::regclass, CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) END, r.rolname,
 	  (SELECT string_agg(w.p || CASE WHEN has_table_privilege(r.oid, t.oid, w.p) THEN '' ELSE ' of columns' END, ', '
 	     ORDER BY w.n)
 	   FROM unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE,REFERENCES,TRIGGER}'::text[]) WITH ORDINALITY AS w(p, n)
