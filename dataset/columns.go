@@ -39,7 +39,8 @@ func loadColumns(ctx context.Context, reader *upstream.Reader, table string) ([]
 // columns whose values the policy lists.
 func (t *Protected) loadLong(ctx context.Context, reader *upstream.Reader) error {
 	rows, err := reader.Query(ctx, `SELECT attname, EXISTS (SELECT FROM pg_attribute r
-	    WHERE r.attrelid = to_regclass($2) AND r.attname = a.attname AND r.attnum > 0 AND NOT r.attisdropped)
+	    WHERE r.attrelid = to_regclass(nullif($2, '')) AND r.attname = a.attname AND r.attnum > 0
+	      AND NOT r.attisdropped)
 	  FROM pg_attribute a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped
 	    AND a.attstorage <> 'p' ORDER BY a.attnum`,
 		[][]byte{[]byte(Quoted(t.Config.Qualified())), []byte(t.Table.Reference)}, []uint32{25, 25})
