@@ -118,14 +118,14 @@ func set(fs *flag.FlagSet) (args []string) {
 	return args
 }
 
-// because are the flags of what is audited.
-func because(fs *flag.FlagSet, why *ledger.Why) {
+// whyFlags are the flags of what is audited.
+func whyFlags(fs *flag.FlagSet, why *ledger.Why) {
 	fs.StringVar(&why.Reason, "reason", why.Reason, "`text` for the audit: why")
 	fs.StringVar(&why.Operator, "operator", why.Operator, "`name` for the audit: who")
 }
 
-// given refuses a command that does not say why.
-func given(why ledger.Why) error {
+// checkWhy refuses a command that does not say why.
+func checkWhy(why ledger.Why) error {
 	if strings.TrimSpace(why.Reason) == "" || strings.TrimSpace(why.Operator) == "" {
 		return usageError{errors.New(
 			`say why, with -reason "..." (and who, with -operator, where the login has no name): it is audited`)}

@@ -25,7 +25,7 @@ func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		fs.BoolVar(&asJSON, "json", asJSON, "print JSON")
 		fs.StringVar(&user, "user", user, "show what `name` asked")
 		fs.IntVar(&limit, "n", limit, "show the last `number` of charges")
-		because(fs, &why)
+		whyFlags(fs, &why)
 	})
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	case len(rest) == 2 && rest[0] == "show" && limit > 0:
 		return showBudget(ctx, path, rest[1], user, limit, asJSON, stdout)
 	case len(rest) == 2 && rest[0] == "reset":
-		if err := given(why); err != nil {
+		if err := checkWhy(why); err != nil {
 			return err
 		}
 		return resetBudget(ctx, path, rest[1], why, asJSON, stdout)
