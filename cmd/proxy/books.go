@@ -124,6 +124,28 @@ func whyFlags(fs *flag.FlagSet, why *ledger.Why) {
 	fs.StringVar(&why.Operator, "operator", why.Operator, "`name` for the audit: who")
 }
 
+// whyFlagsWithUser are the same flags of commands that called the operator -user at first, as scripts still do.
+func whyFlagsWithUser(fs *flag.FlagSet, why *ledger.Why) {
+	whyFlags(fs, why)
+	fs.StringVar(&why.Operator, "user", why.Operator, "the same as -operator, by its former `name`")
+}
+
+// takesOnly refuses flags that were given and mean nothing to what is asked for: one that is passed over in silence is
+// taken for one that did something.
+func takesOnly(fs *flag.FlagSet, what string, takes ...string) (err error) {
+	fs.Visit(func(f *flag.Flag) {
+		if err != nil || f.Name == "c" || slices.Contains(takes, f.Name) {
+			return
+		}
+		known := "no flag but -c"
+		if len(takes) > 0 {
+			known = "-" + strings.Join(takes, ", -")
+		}
+		err = usageError{fmt.Errorf("leave out -%s, which says nothing there: fugu %s takes %s", f.Name, what, known)}
+	})
+	return err
+}
+
 // checkWhy refuses a command that does not say why.
 func checkWhy(why ledger.Why) error {
 	if strings.TrimSpace(why.Reason) == "" || strings.TrimSpace(why.Operator) == "" {

@@ -28,7 +28,9 @@ type place struct {
 }
 
 // in is a place in a policy.
-func (f *findings) in(p *policy.Policy, at policy.Position) place { return place{p.Dataset, p.Source, at} }
+func (f *findings) in(p *policy.Policy, at policy.Position) place {
+	return place{p.Dataset, p.Source, at}
+}
 
 // under is where a key of a policy stands, or the nearest section above it.
 func (f *findings) under(p *policy.Policy, keys ...string) place {

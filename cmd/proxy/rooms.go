@@ -211,7 +211,10 @@ func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, war
 		reader.Database = r.database
 	}
 	found, err := upstream.CheckReader(ctx, reader, protected, references)
-	return withNew(holes, found), warnings, err
+	if err != nil {
+		return nil, nil, fmt.Errorf("the reader: %w", err)
+	}
+	return withNew(holes, found), warnings, nil
 }
 
 // withNew appends those findings that are not there yet: guests of several users can have the same hole, which is said

@@ -26,8 +26,10 @@ import (
 // twinCommand makes, shows, exports and drops the twins that policies ask for.
 func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var o build.Options
-	asJSON, who := false, login()
+	asJSON, why := false, ledger.Why{Operator: login()}
+	var asked *flag.FlagSet
 	said, path, err := words("twin", args, stderr, func(fs *flag.FlagSet) {
+		asked = fs
 		fs.BoolVar(&asJSON, "json", false, "print JSON")
 		fs.BoolVar(&o.Again, "again", false,
 			"build: make twins again from the rows that there are now, with the counts that they have; free")
@@ -36,15 +38,15 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 			"build: the owner declares that the rows are drawn independently of those of every twin before")
 		fs.BoolVar(&o.Outside, "outside", false,
 			"build: make the first twin also of a table that has no row of some class of a secret")
-		fs.StringVar(&o.Reason, "reason", "", "`why`, for the audit chain")
-		fs.StringVar(&who, "user", who, "`who` builds, for the audit chain")
+		whyFlagsWithUser(fs, &why)
 	})
 	if err != nil {
 		return err
 	}
 
 	// What is asked for is checked before anything is opened.
-	if err := checkAsked(said, o); err != nil {
+	o.Reason = why.Reason
+	if err := checkAsked(said, asked, o); err != nil {
 		return err
 	}
 
@@ -76,20 +78,20 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	defer func() { _ = at.Close(context.WithoutCancel(ctx)) }()
 	switch said[0] {
 	case "show":
-		return w.show(ctx, at, stdout, asJSON)
+		return w.show(ctx, at, datasets, stdout, asJSON)
 	case "drop":
 		return w.drop(ctx, at, stdout)
 	case "export":
 		return w.export(ctx, at, file, stdout, stderr, asJSON)
 	}
-	return w.build(ctx, at, o, who, stdout, stderr, asJSON)
+	return w.build(ctx, at, o, why.Operator, stdout, stderr, asJSON)
 }
 
 // twinWords are the commands of twins.
 var twinWords = []string{"build", "preview", "show", "drop", "export"}
 
-// checkAsked refuses what is no command of twins, and new counts without a reason.
-func checkAsked(said []string, o build.Options) error {
+// checkAsked refuses what is no command of twins, flags of another one, and new counts without a reason.
+func checkAsked(said []string, asked *flag.FlagSet, o build.Options) error {
 	if len(said) == 0 || !slices.Contains(twinWords, said[0]) {
 		const say = `say "fugu twin build", "preview", "show" or "drop", ` +
 			`with the names of datasets behind it, or none for all; or "fugu twin export", with a dataset and a file`
@@ -100,6 +102,14 @@ func checkAsked(said []string, o build.Options) error {
 			return usageError{fmt.Errorf("there is no twin %s: write fugu twin %s", said[0], near)}
 		}
 		return usageError{fmt.Errorf("there is no twin %s: %s", said[0], say)}
+	}
+	takes := map[string][]string{"preview": {"json"}, "show": {"json"}, "export": {"json"},
+		"build": {"again", "new", "independent", "outside", "reason", "operator", "user", "json"}}[said[0]]
+	if err := takesOnly(asked, "twin "+said[0], takes...); err != nil {
+		return err
+	}
+	if o.Again && o.New {
+		return usageError{errors.New("-again keeps the counts that there are, and -new draws others: give one of them")}
 	}
 	if o.New && strings.TrimSpace(o.Reason) == "" {
 		return usageError{errors.New("new counts need a -reason: the audit chain keeps it")}
