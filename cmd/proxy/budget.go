@@ -28,7 +28,7 @@ func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		fs.BoolVar(&asJSON, "json", asJSON, "print JSON")
 		fs.StringVar(&user, "user", user, "show the accounts of `name`, and what they asked; who resets is -operator")
 		fs.IntVar(&limit, "n", limit, "show the last `number` of charges")
-		because(fs, &why)
+		whyFlags(fs, &why)
 	})
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		}
 		return showBudget(ctx, path, rest[1], user, limit, asJSON, stdout)
 	case len(rest) == 2 && rest[0] == "reset":
-		if err := cmp.Or(takesOnly(asked, "budget reset", "reason", "operator", "json"), given(why)); err != nil {
+		if err := cmp.Or(takesOnly(asked, "budget reset", "reason", "operator", "json"), checkWhy(why)); err != nil {
 			return err
 		}
 		return resetBudget(ctx, path, rest[1], why, asJSON, stdout)
