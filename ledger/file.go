@@ -72,8 +72,8 @@ func damaged(path string, err error) error {
 	if !errors.As(err, &e) || e.Code != sqlite3.ErrCorrupt && e.Code != sqlite3.ErrNotADB {
 		return err
 	}
-	return fmt.Errorf("%w: if it is a backup that was put back, %s%s and %[2]s-shm beside it are of the file before: move "+
-		"all three away, and put the backup there once more", err, path, logEnd)
+	return fmt.Errorf("%w: if it is a backup that was put back, %s%s and %[2]s-shm beside it are of the file before: "+
+		"move all three away, and put the backup there once more", err, path, logEnd)
 }
 
 // logEnd is how the name of SQLite's write-ahead log ends.
