@@ -138,7 +138,7 @@ func TestReadiness(t *testing.T) {
 	o.Health = NewHealth(slog.New(slog.DiscardHandler), Check{"postgresql", probe})
 	check := func(when, authorization string, status int, words ...string) {
 		t.Helper()
-		o.Health.probe(t.Context())
+		o.Health.Probe(t.Context())
 		got, page := get(o, "/readyz", authorization)
 		for _, w := range words {
 			if got != status || !strings.Contains(page, w) {

@@ -43,8 +43,9 @@ type Reload struct {
 	OK   bool
 }
 
+// The checks are made once each ProbeEvery, and one of them takes no longer than probeTime.
 const (
-	probeEvery = 5 * time.Second
+	ProbeEvery = 5 * time.Second
 	probeTime  = 4 * time.Second
 )
 
@@ -57,22 +58,8 @@ func NewHealth(log *slog.Logger, checks ...Check) *Health {
 	return h
 }
 
-// Watch makes the checks, again and again, until ctx ends.
-func (h *Health) Watch(ctx context.Context) {
-	tick := time.NewTicker(probeEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			h.probe(ctx)
-		}
-	}
-}
-
-// probe makes each check once, and logs those that have another end than before.
-func (h *Health) probe(ctx context.Context) {
+// Probe makes each check once, and logs those that have another end than before.
+func (h *Health) Probe(ctx context.Context) {
 	for _, c := range h.checks {
 		bounded, stop := context.WithTimeout(ctx, probeTime)
 		err := c.Probe(bounded)
@@ -80,6 +67,8 @@ func (h *Health) probe(ctx context.Context) {
 		if ctx.Err() != nil {
 			return // it is the proxy that ends
 		}
+
+		// What is said in the log is what has changed: a check that goes on failing is said once.
 		h.mu.Lock()
 		before := h.failing[c.Name]
 		h.failing[c.Name] = err

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	_ "fugu/test/seeded"
 	"pgregory.net/rapid"
+
+	_ "fugu/test/seeded"
 )
 
 func near(t *testing.T, what string, got, want, within float64) {

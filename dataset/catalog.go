@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/sqlstate"
@@ -46,7 +48,8 @@ const ordinaryColumns = `WITH RECURSIVE plain AS (
 // session means the same one. None that is protected is ordinary.
 func (c Catalog) Ordinary(schema, name string) (parser.Table, error) {
 	in := []byte(c.schema(schema, name))
-	rows, err := c.reader.Query(c.ctx, ordinaryColumns, [][]byte{in, []byte(name)}, []uint32{25, 25})
+	rows, err := c.reader.Query(c.ctx, ordinaryColumns, [][]byte{in, []byte(name)},
+		[]uint32{pgtype.TextOID, pgtype.TextOID})
 	if err != nil {
 		return parser.Table{}, err
 	}
@@ -88,7 +91,7 @@ const views = `SELECT c.relkind IN ('v', 'm') FROM pg_class c JOIN pg_namespace 
 // for where the session finds it, if that is known.
 func (c Catalog) View(schema, name string) (bool, error) {
 	in := []byte(c.schema(schema, name))
-	rows, err := c.reader.Query(c.ctx, views, [][]byte{in, []byte(name)}, []uint32{25, 25})
+	rows, err := c.reader.Query(c.ctx, views, [][]byte{in, []byte(name)}, []uint32{pgtype.TextOID, pgtype.TextOID})
 	return len(rows) > 0 && rows[0][0].Text == "t", err
 }
 

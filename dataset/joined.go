@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/policy"
@@ -52,8 +54,9 @@ func (s *Snapshot) Joined(ctx context.Context, p *policy.Policy, reader planner.
 		if t.Policy != p || t.Table.Reference == "" || t.Config.Answers == policy.FromTwin {
 			continue
 		}
-		rows, err := reader.Query(ctx, ordinaryKeys, [][]byte{[]byte(Quoted(t.Config.Qualified())),
-			planner.Array(protected), []byte(t.Table.Reference)}, []uint32{25, 1009, 25})
+		values := [][]byte{[]byte(Quoted(t.Config.Qualified())), planner.Array(protected), []byte(t.Table.Reference)}
+		rows, err := reader.Query(ctx, ordinaryKeys, values,
+			[]uint32{pgtype.TextOID, pgtype.TextArrayOID, pgtype.TextOID})
 		if err != nil {
 			return nil, fmt.Errorf("looking for foreign keys of %s: %w", t.Table, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/upstream"
@@ -16,7 +18,7 @@ func (t *Protected) loadLacking(ctx context.Context, reader *upstream.Reader) er
 	rows, err := reader.Query(ctx, `SELECT a.attname FROM pg_class c
 	  JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1
 	  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped WHERE c.relname = $2`,
-		[][]byte{[]byte(parser.TwinSchema), []byte(t.Config.Name)}, []uint32{25, 25})
+		[][]byte{[]byte(parser.TwinSchema), []byte(t.Config.Name)}, []uint32{pgtype.TextOID, pgtype.TextOID})
 	if err != nil {
 		return fmt.Errorf("reading the columns of its twin: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"fugu/parser"
 	"fugu/parser/shadow"
 	"fugu/policy"
@@ -72,7 +74,7 @@ func shadowRoot(ctx context.Context, reader *upstream.Reader, schema, name strin
 	out := shadow.Root{Schema: schema, Name: name}
 	rows, err := reader.Query(ctx, `SELECT c.oid, EXISTS (SELECT FROM pg_partitioned_table WHERE partrelid = c.oid)
 	  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2`,
-		[][]byte{[]byte(schema), []byte(name)}, []uint32{25, 25})
+		[][]byte{[]byte(schema), []byte(name)}, []uint32{pgtype.TextOID, pgtype.TextOID})
 	if err == nil && len(rows) != 1 {
 		err = errors.New("there is no such relation")
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/policy"
@@ -59,7 +61,7 @@ func (s *Snapshot) Repeated(ctx context.Context, p *policy.Policy, reader planne
 // tables of the policy are linked to.
 func (t *Protected) keys(ctx context.Context, s *Snapshot, reader planner.Querier) (out [][]string, err error) {
 	names := [][]byte{[]byte(Quoted(t.Config.Qualified())), []byte(t.Table.Reference)}
-	rows, err := reader.Query(ctx, uniqueKeys, names, []uint32{25, 25})
+	rows, err := reader.Query(ctx, uniqueKeys, names, []uint32{pgtype.TextOID, pgtype.TextOID})
 	if err != nil {
 		return nil, fmt.Errorf("looking for the keys of %s: %w", t.Table, err)
 	}

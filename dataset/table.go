@@ -49,6 +49,8 @@ func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *up
 	if err := out.loadLong(ctx, reader); err != nil {
 		return nil, err
 	}
+
+	// A secret of categories takes those of a domain.
 	for _, sec := range p.Secrets {
 		if sec.Table != t.Qualified() {
 			continue

@@ -42,7 +42,14 @@ type overload struct {
 }
 
 // polymorphic are the pseudo-types of arguments that take any value (manual, section 38.2.5).
-var polymorphic = []uint32{2276, 2283, 2776, 5077, 5079, 3500}
+var polymorphic = []uint32{
+	2276, // any
+	2283, // anyelement
+	2776, // anynonarray
+	3500, // anyenum
+	5077, // anycompatible
+	5079, // anycompatiblenonarray
+}
 
 // Candidates lists the objects of users' that PostgreSQL might choose for what stands below the cuts of a plan.
 func (o *Overloads) Candidates(ctx context.Context, reader *upstream.Reader, p *planner.Plan) ([]overload, error) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"fugu/privacy"
+	"fugu/privacy/rowsum"
 	"fugu/sensitivity"
 )
 
@@ -48,7 +49,7 @@ func (r Request) certify(kind Kind, n Noise, losses map[string]privacy.Loss) ([]
 			if f.Secret() != secret {
 				continue
 			}
-			s, taken, err := r.certified(n, f, true)
+			s, taken, err := r.certified(n, f, rowsum.AllPairs)
 			if err != nil {
 				return nil, fmt.Errorf("secret %s: %w", secret, err)
 			}
@@ -64,8 +65,9 @@ func (r Request) certify(kind Kind, n Noise, losses map[string]privacy.Loss) ([]
 }
 
 // certified certifies one family, and says what for: noise that is Laplace alone by a bound on densities, a sum of
-// which the law is known by that, all else as an experiment. If not whole, of the law some pairs are looked at alone.
-func (r Request) certified(n Noise, f sensitivity.Family, whole bool) (sensitivity.Certificate, []string, error) {
+// which the law is known by that, all else as an experiment, which is over all pairs in any case.
+func (r Request) certified(n Noise, f sensitivity.Family, over rowsum.PairSet) (
+	sensitivity.Certificate, []string, error) {
 	normal := []string{Gaussian, Translation}
 	if scales, ok := n.laplaceScales(); ok {
 		cost, err := sensitivity.ScaleCost(f, scales)
@@ -82,7 +84,7 @@ func (r Request) certified(n Noise, f sensitivity.Family, whole bool) (sensitivi
 			Pair: [2]float64{sp.From, sp.From + sp.Within}}, normal, nil
 	}
 
-	if c, taken, err := r.exactly(n, f, whole); taken != nil {
+	if c, taken, err := r.exactly(n, f, over); taken != nil {
 		return c, taken, err
 	}
 

@@ -10,13 +10,12 @@ import (
 )
 
 // exactly certifies noise for one sum over independent rows by the sum's own law (package rowsum), and not by a normal
-// one, and says what for: nothing where F is no such sum. If not whole, only the pairs that are farthest apart are
-// looked at, as a search does.
+// one, and says what for: nothing where F is no such sum.
 //
 // Where the law takes too long to compute, nothing of the rows' randomness is counted: the noise alone hides by how
 // much the sum moves, if that is all that it does (Translation).
-func (r Request) exactly(n Noise, f sensitivity.Family, whole bool) (c sensitivity.Certificate, taken []string,
-	err error) {
+func (r Request) exactly(n Noise, f sensitivity.Family, over rowsum.PairSet) (
+	c sensitivity.Certificate, taken []string, err error) {
 	sum := r.summed(n, f)
 	if sum == nil {
 		return c, nil, nil
@@ -36,7 +35,7 @@ func (r Request) exactly(n Noise, f sensitivity.Family, whole bool) (c sensitivi
 	epsilon := float64(r.Budget.Epsilon) - extra.Pure
 	delta := (float64(r.Budget.Delta) - extra.Delta) * math.Exp(-extra.Pure)
 	got, err := sum.Certify(rowsum.Ask{Epsilon: epsilon, Delta: delta, Noise: noise, Aside: beside,
-		Between: r.Between}, whole)
+		Between: r.Between}, over)
 	taken = []string{IndependentRows, Translation}
 	if errors.Is(err, rowsum.ErrBeyond) {
 		taken = taken[1:]

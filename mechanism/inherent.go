@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"fugu/privacy"
+	"fugu/privacy/rowsum"
 	"fugu/sqlstate"
 )
 
@@ -71,7 +72,7 @@ const leastShare = .5
 // wholly reports whether what a search left out of holds is within the budget too.
 func (r Request) wholly(n Noise) bool {
 	for _, f := range r.Families {
-		if _, taken, err := r.exactly(n, f, true); taken != nil && err != nil {
+		if _, taken, err := r.exactly(n, f, rowsum.AllPairs); taken != nil && err != nil {
 			return false
 		}
 	}
@@ -81,7 +82,7 @@ func (r Request) wholly(n Noise) bool {
 // holds reports whether every secret's certificate is within the budget, as far as a search looks.
 func (r Request) holds(n Noise) bool {
 	for _, f := range r.Families {
-		if _, _, err := r.certified(n, f, false); err != nil {
+		if _, _, err := r.certified(n, f, rowsum.FarthestPairs); err != nil {
 			return false
 		}
 	}

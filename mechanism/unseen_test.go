@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fugu/privacy"
+	"fugu/privacy/rowsum"
 	"fugu/sensitivity"
 )
 
@@ -149,13 +150,13 @@ func TestCertificateCountsUnseenRows(t *testing.T) {
 
 	n := gaussian(floor, nil)
 	n.directions = append(n.directions, newDirection(r.Shifts[0], n.cells, .5))
-	c, _, err := r.certified(n, f, true)
+	c, _, err := r.certified(n, f, rowsum.AllPairs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	bare := r
 	bare.Shifts = []sensitivity.Shift{thinned(r.Shifts[0], 0)}
-	without, _, err := bare.certified(n, f, true)
+	without, _, err := bare.certified(n, f, rowsum.AllPairs)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -49,6 +50,9 @@ type ordered struct {
 // valued is a value with the number of a class's selected rows that have it.
 type valued struct{ value, rows float64 }
 
+// byValue orders values, least first.
+func byValue(a, b valued) int { return cmp.Compare(a.value, b.value) }
+
 // newQuantile lays out the grid. values has for each class its values in ascending order, sizes the rows of the class's
 // reference, selected or not; failure is the probability that the reference misleads.
 func newQuantile(psi Psi, rows, fraction, lo, hi float64, values [][]valued, sizes []float64,
@@ -81,16 +85,7 @@ func gridOf(lo, hi float64, values [][]valued) []float64 {
 		}
 	}
 
-	slices.SortFunc(all, func(a, b valued) int {
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-
-		return 0
-	})
+	slices.SortFunc(all, byValue)
 
 	// More values than the grid may have are thinned: one in so many rows.
 	different := 0

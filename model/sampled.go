@@ -244,15 +244,7 @@ func (x *argument) ascending(rows []float64) []valued {
 			out = append(out, valued{x.values[i], n})
 		}
 	}
-	slices.SortFunc(out, func(a, b valued) int {
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(out, byValue)
 	return out
 }
 
@@ -285,7 +277,7 @@ func (s *Sampled) Apart(ctx context.Context, secret int, psi Psi, failure float6
 			return nil, err
 		}
 		x := s.cells[k.Cell][k.Aggregate]
-		out[i] = x.apart(psi, float64(s.cut.Table.Rows), x.rows[secret], s.totals[secret].Size, each)
+		out[i] = x.boundComponent(psi, float64(s.cut.Table.Rows), x.rows[secret], s.totals[secret].Size, each)
 		if math.IsNaN(out[i]) || math.IsInf(out[i], 0) {
 			return nil, fmt.Errorf("how far %s of coupled datasets are apart is not finite", label)
 		}
@@ -293,8 +285,8 @@ func (s *Sampled) Apart(ctx context.Context, secret int, psi Psi, failure float6
 	return out, nil
 }
 
-// apart bounds one component: failure is that of the reference and of the datasets each.
-func (x *argument) apart(psi Psi, rows float64, of [][]float64, sizes []float64, failure float64) float64 {
+// boundComponent bounds how far one component is apart: failure is that of the reference and of the datasets each.
+func (x *argument) boundComponent(psi Psi, rows float64, of [][]float64, sizes []float64, failure float64) float64 {
 	if x.sampled.Percentile() {
 		values := make([][]valued, len(of))
 		for c := range of {

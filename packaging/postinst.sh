@@ -1,7 +1,7 @@
-#!/bin/sh
+#!/bin/bash
 # The proxy has a user of its own, and a directory that nobody else reads. It is neither enabled nor started: there is
 # no configuration yet, and after an upgrade whoever operates it chooses when (SIGUSR2 hands over without a gap).
-set -e
+set -euo pipefail
 if [ "$1" = configure ]; then
   if ! getent passwd fugu > /dev/null; then
     useradd --system --user-group --home-dir /var/lib/fugu --no-create-home --shell /usr/sbin/nologin fugu

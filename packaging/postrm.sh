@@ -1,7 +1,7 @@
-#!/bin/sh
+#!/bin/bash
 # What is in /var/lib/fugu stays, also when the package is purged, and with it the user who owns it: a ledger that is
 # lost cannot be made again.
-set -e
+set -euo pipefail
 if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
   systemctl --system daemon-reload > /dev/null || true
 fi

@@ -61,7 +61,7 @@ func (a *analysis) ofNoise(from []*pg.Node, w *with) bool {
 func (a *analysis) sampledFrom(s *pg.SelectStmt, w *with, call *pg.FuncCall) (sampled, error) {
 	r := &fromReader{analysis: a, with: w, call: call}
 	for _, n := range s.FromClause {
-		if err := r.read(n, false); err != nil {
+		if err := r.read(n, alwaysThere); err != nil {
 			return sampled{}, err
 		}
 	}

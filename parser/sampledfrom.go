@@ -17,6 +17,9 @@ type Viewer interface {
 // hintInPlace is of what FROM names and what may read a twin in a way that nobody can see by the name.
 const hintInPlace = "Write its SELECT in FROM in the place of its name, in brackets and with an alias."
 
+// alwaysThere is what stands in FROM by itself: no outer join leaves it out.
+const alwaysThere = false
+
 // read takes in a part of FROM. missing says that an outer join may leave it out.
 func (r *fromReader) read(n *pg.Node, missing bool) error {
 	switch x := n.GetNode().(type) {
@@ -130,7 +133,7 @@ func (r *fromReader) subquery(x *pg.RangeSubselect, missing bool) error {
 
 	inner := &fromReader{analysis: r.analysis, with: r.with, call: r.call}
 	for _, n := range s.FromClause {
-		if err := inner.read(n, false); err != nil {
+		if err := inner.read(n, alwaysThere); err != nil {
 			return err
 		}
 	}

@@ -41,13 +41,14 @@ type session struct {
 	asked   lastAsked        // the statement that it answers
 }
 
-// Connect opens a guest for the session.
-func (s *session) Connect(ctx context.Context, renewable bool) (wire.Guest, error) {
-	open := upstream.OpenGuest
-	if renewable {
-		open = upstream.OpenRenewable
-	}
-	return open(ctx, s.login, s.parameters)
+// Connect implements wire.Session.
+func (s *session) Connect(ctx context.Context) (wire.Guest, error) {
+	return upstream.OpenGuest(ctx, s.login, s.parameters)
+}
+
+// ConnectRenewable implements wire.Session.
+func (s *session) ConnectRenewable(ctx context.Context) (wire.Guest, error) {
+	return upstream.OpenRenewable(ctx, s.login, s.parameters)
 }
 
 // Kind implements wire.Session: sessions of one user on one database share guests that were opened with the same

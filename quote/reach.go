@@ -53,6 +53,7 @@ func (f *Model) reach(c *planner.Bound, units []float64, rows int64, unlikely fl
 
 	out := displaced{moves: make([]float64, len(f.Components))}
 	groups, of := map[group]sums{}, make([]group, len(f.Components))
+	var order []group
 	n := float64(min(rows, c.Table.Root().Rows))
 
 	// First each component by itself, then each group: what several cells of it can move is bounded together, too.
@@ -78,12 +79,17 @@ func (f *Model) reach(c *planner.Bound, units []float64, rows int64, unlikely fl
 		default:
 			return out, unbounded(agg.Label)
 		}
-		g := groups[in]
+		g, seen := groups[in]
+		if !seen {
+			order = append(order, in)
+		}
 		groups[in], of[k] = sums{g.all + all, math.Max(g.most, most), g.whole + whole}, in
 	}
 	out.groups = len(groups)
 
-	for in, g := range groups {
+	// Groups add up in one order: in another the last digits would be others, and the noise with them.
+	for _, in := range order {
+		g := groups[in]
 		g.all = math.Min(g.all, g.whole)
 		if c.Disjoint() {
 			g.all = math.Min(g.all, 2*n*g.most)

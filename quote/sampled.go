@@ -41,6 +41,8 @@ func (r *Request) addSampled(ctx context.Context, t *dataset.Protected, c *plann
 				return err
 			}
 		}
+
+		// Without a bound there is no model, and the statement is refused.
 		beside, err := s.Apart(ctx, i, psi, failure)
 		if ctx.Err() != nil {
 			return sqlstate.Canceled(ctx.Err())
@@ -49,6 +51,7 @@ func (r *Request) addSampled(ctx context.Context, t *dataset.Protected, c *plann
 		} else if err != nil {
 			return unsupported(t, psi.Name, err)
 		}
+
 		for k, shift := range out.Shifts {
 			if shift.Secret == psi.Name {
 				out.Shifts[k] = shift.With(beside, failure)
@@ -58,12 +61,15 @@ func (r *Request) addSampled(ctx context.Context, t *dataset.Protected, c *plann
 			widest[k] = math.Max(widest[k], w)
 		}
 	}
+
+	// They stand behind the components that are functions of sums.
 	out.Components = append(slices.Clone(out.Components), s.Components...)
 	out.expected, out.Inherent, out.Lattice = append(out.expected, s.Expected...), append(out.Inherent, s.Inherent...),
 		append(out.Lattice, s.Lattice...)
 	out.widest = widest
 	out.typical = append(out.typical, s.Typical...)
-	// nobody knows how they vary together
+
+	// Nobody knows how they vary together, and so nothing is certified of them.
 	out.Families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil }
 	out.coupling = append(out.coupling, couplingLines(c, s, widest, failure)...)
 	return nil

@@ -21,13 +21,14 @@ func (r *Request) spreads(ctx context.Context, parts []part, m *Quote) (*Covaria
 	if !counts(r.Policy) {
 		return nil, nil
 	}
+
+	// The components of a statement's cuts stand one behind the other, each cut's in the part of its table.
 	variance, close := m.Calibration.Noise.Smoothed(m.Inherent)
 	byTable, offset := map[*dataset.Protected]*CovariancePart{}, 0
 	var order []*dataset.Protected
 	for _, p := range parts {
 		t := r.Dataset.Find(p.cut.Table.Schema, p.cut.Table.Name)
-
-		// what hides a network's parameters rests on no covariance
+		// What hides a network's parameters rests on no covariance.
 		if t == nil || t.Network != nil || len(t.Table.Secrets) == 0 {
 			return nil, nil
 		}
@@ -45,6 +46,7 @@ func (r *Request) spreads(ctx context.Context, parts []part, m *Quote) (*Covaria
 		}
 		offset = end
 	}
+
 	out := &CovarianceTerms{}
 	for _, t := range order {
 		part := byTable[t]

@@ -5,7 +5,7 @@
 # what make test asks without it.
 #
 #   scripts/nightly.sh [SEED]
-set -uo pipefail
+set -euo pipefail
 cd "$(dirname "$0")/.."
 
 seed=${1:-$(date +%Y%m%d)}

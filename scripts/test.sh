@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Runs every check of the repository, also after one has failed, and ends with a summary. GOFLAGS is respected.
+# Without -e, as one check that fails is to keep no other from its turn: each step says itself how it has ended.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

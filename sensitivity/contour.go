@@ -93,7 +93,7 @@ func (l *contour) delta(epsilon float64, laplace []float64, tolerance float64) B
 		p := l.points[j]
 		g := p.g
 		for _, a := range parts {
-			g *= a.over(p.s)
+			g *= a.ratio(p.s)
 		}
 
 		// The trapezoid rule over the whole line: the value at c counts once, each of the others for its conjugate too.

@@ -88,7 +88,7 @@ func TestLaplacePart(t *testing.T) {
 		c, a := r.ExpFloat64(), 3*r.ExpFloat64()
 		s := complex(c, 40*r.NormFloat64())
 		want := cmplx.Exp((s-complex(c, 0))*complex(a, 0)) * laplaceM(s, a) / laplaceM(complex(c, 0), a)
-		if got := newLaplacePart(c, a).over(s); cmplx.Abs(got-want) > 1e-11*cmplx.Abs(want) {
+		if got := newLaplacePart(c, a).ratio(s); cmplx.Abs(got-want) > 1e-11*cmplx.Abs(want) {
 			t.Errorf("shift %v at %v: %v, not %v", a, s, got, want)
 		}
 	}

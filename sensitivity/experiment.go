@@ -187,8 +187,8 @@ func newLaplacePart(c, shift float64) laplacePart {
 	return laplacePart{shift, 1 / real(laplaceM(complex(c, 0), shift)), math.Exp(-(1 + 2*c) * shift)}
 }
 
-// over returns exp(K(s)-K(c)).
-func (l laplacePart) over(s complex128) complex128 {
+// ratio returns exp(K(s)-K(c)).
+func (l laplacePart) ratio(s complex128) complex128 {
 	sin, cos := math.Sincos(imag(s) * l.shift)
 	back := complex(l.fall*(cos*cos-sin*sin), -2*l.fall*sin*cos)
 	return complex(l.front*cos, l.front*sin) * (1 + s + s*back) / (1 + 2*s)

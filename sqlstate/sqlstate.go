@@ -7,6 +7,7 @@ package sqlstate
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Code is a five-character SQLSTATE.
@@ -64,6 +65,11 @@ const (
 	IdleSessionTimeout       Code = "57P05"
 	InvalidSQLStatementName  Code = "26000"
 )
+
+// ForbidsLogin reports whether a code is of class 28: a server does not let somebody in.
+func (c Code) ForbidsLogin() bool {
+	return strings.HasPrefix(string(c), string(InvalidAuthorization[:2]))
+}
 
 // Error is an error that may be shown to a client: nothing in it may come from protected rows.
 type Error struct {

@@ -112,12 +112,12 @@ func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
 			})
 		} else {
 			out = append(out, func() (*Design, error) {
-				v, err := newVector(d, part.epsilon, 0, false)
+				v, err := newVector(d, part.epsilon, 0)
 				return make(v, err)
 			})
 			if part.delta > 0 {
 				out = append(out, func() (*Design, error) {
-					v, err := newVector(d, part.epsilon, part.delta, true)
+					v, err := newVector(d, part.epsilon, part.delta)
 					return make(v, err)
 				})
 			}

@@ -73,7 +73,7 @@ func (k known) holds(least, m int64) bool {
 	// Far from its smallest size a class tells less, so that coarser steps do.
 	for n := least; ; {
 		width := max(1, k.move/64, (n-least)/2)
-		if !k.apart(n, n+width-1+k.move, m) {
+		if !k.hides(n, n+width-1+k.move, m) {
 			return false
 		}
 		if n += width; n > k.table {
@@ -82,8 +82,8 @@ func (k known) holds(least, m int64) bool {
 	}
 }
 
-// apart reports whether the laws for classes of a and of b rows are within the loss, a < b.
-func (k known) apart(a, b, m int64) bool {
+// hides reports whether the laws for classes of a and of b rows are within the loss, a < b.
+func (k known) hides(a, b, m int64) bool {
 	p, q := hypergeometric(a, k.rows)(m), hypergeometric(b, k.rows)(m)
 	up, down := 0., 0.
 	for h := range p {

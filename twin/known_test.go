@@ -45,7 +45,7 @@ func TestMostOfKnownRows(t *testing.T) {
 				all := true
 				for n := least; n+k.move <= k.table; n++ {
 					for j := int64(1); j <= k.move; j++ {
-						all = all && k.apart(n, n+j, m)
+						all = all && k.hides(n, n+j, m)
 					}
 				}
 

@@ -150,7 +150,7 @@ func TestTruncatedVectorsTakeLessThanThereIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := newVector(domain, s.Epsilon, s.Delta, true)
+	v, err := newVector(domain, s.Epsilon, s.Delta)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,13 +28,14 @@ type vector struct {
 	totals  []total
 }
 
-func newVector(d domain, epsilon, delta float64, truncated bool) (*vector, error) {
+// newVector is noise at a price: truncated where there is a delta for it, and otherwise without bounds.
+func newVector(d domain, epsilon, delta float64) (*vector, error) {
 	r, err := newRate(epsilon, 2*d.move)
 	if err != nil {
 		return nil, err
 	}
 	v := &vector{rate: r, move: d.move, most: -1, cells: d.cells, classes: d.classes, totals: d.totals}
-	if !truncated {
+	if delta == 0 {
 		return v, nil
 	}
 	if v.most, err = truncation(r.epsilon()/float64(d.move), v.group(), d.move, delta); err != nil {

@@ -53,8 +53,17 @@ var checks = []string{
 	`SELECT format('the guest can act as role %I, which owns the protected table %s', r.rolname, c.oid::regclass),
 	  format('ALTER TABLE %s OWNER TO CURRENT_USER; or to any role but the guest''s.', c.oid::regclass)
 	 FROM tables JOIN pg_class c USING (oid) JOIN roles r ON r.oid = c.relowner WHERE NOT rolsuper`,
-	`SELECT format('the guest can read or change %s, which holds rows of a protected table%s', t.oid::regclass,
-	  CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
+	// Which right it is and who has it is said: among many grants, nobody finds the one otherwise.
+	`SELECT format('the guest can read or change %s, which holds rows of a protected table%s: role %I has %s%s',
+	  t.oid::regclass, CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) END, r.rolname,
+	  (SELECT string_agg(w.p || CASE WHEN has_table_privilege(r.oid, t.oid, w.p) THEN '' ELSE ' of columns' END, ', '
+	     ORDER BY w.n)
+	   FROM unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE,REFERENCES,TRIGGER}'::text[]) WITH ORDINALITY AS w(p, n)
+	   WHERE has_table_privilege(r.oid, t.oid, w.p) OR CASE WHEN w.p IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES')
+	     THEN has_any_column_privilege(r.oid, t.oid, w.p) END),
+	  CASE WHEN has_table_privilege('public', t.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+	    OR has_any_column_privilege('public', t.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
+	    THEN ', for there is a GRANT to PUBLIC' ELSE '' END),
 	        format('REVOKE ALL ON %s FROM PUBLIC, %I;', t.oid::regclass, r.rolname)
 	 FROM tables t, roles r
 	 WHERE NOT r.rolsuper AND (has_table_privilege(r.oid, t.oid,

@@ -46,11 +46,11 @@ func heal(t *testing.T, db string, found []Finding) {
 }
 
 const (
-	readsTable = `^the guest can read or change (public\.)?adult, which holds rows of a protected table$`
-	viaOther   = `^the guest can read or change (public\.)?adult, which holds rows of a protected table ` +
-		`\(as role \w+_other\)$`
-	usesView  = `^the guest can use (public\.)?%s, which reads a protected table with its owner's rights$`
-	callsFunc = `^the guest can call (public\.)?%s\(\), which runs with the rights of %s, ` +
+	holdsRows  = `^the guest can read or change (public\.)?adult, which holds rows of a protected table`
+	readsTable = holdsRows + `: role \w+ has [A-Z ,columnsf]+(, for there is a GRANT to PUBLIC)?$`
+	viaOther   = holdsRows + ` \(as role \w+_other\): role \w+_other has [A-Z ,]+$`
+	usesView   = `^the guest can use (public\.)?%s, which reads a protected table with its owner's rights$`
+	callsFunc  = `^the guest can call (public\.)?%s\(\), which runs with the rights of %s, ` +
 		`who can read a protected table$`
 )
 

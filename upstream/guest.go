@@ -45,7 +45,7 @@ func OpenGuest(ctx context.Context, config *pgconn.Config, parameters map[string
 	h, err := enter(ctx, config, settings)
 	if err != nil {
 		var pe *pgconn.PgError
-		if errors.As(err, &pe) && pe.Code[:2] != "28" {
+		if errors.As(err, &pe) && !sqlstate.Code(pe.Code).ForbidsLogin() {
 			return nil, sqlstate.New(sqlstate.Code(pe.Code), "%s", pe.Message).Because(err)
 		}
 		return nil, unavailable(err)

@@ -279,7 +279,14 @@ func scrub(ctx context.Context, err error) error {
 	return unavailable(err)
 }
 
+// unavailable is the error of a connection that did not come about. A role that is not let in does not get better by
+// waiting, so that whoever is told does not.
 func unavailable(err error) error {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && sqlstate.Code(refused.Code).ForbidsLogin() {
+		return sqlstate.New(sqlstate.ConnectionFailure, "the database does not let Fugu's role in").
+			WithHint("Whoever runs Fugu can mend it: its log and fugu check say which role, and why.").Because(err)
+	}
 	return sqlstate.New(sqlstate.ConnectionFailure, "the database cannot be reached").
 		WithHint("Try again when it is back.").Because(err)
 }

@@ -24,36 +24,28 @@ func descriptor(conn any) syscall.RawConn {
 
 // readNow reads what there is, at least a byte; EAGAIN says that there is nothing.
 func readNow(fd uintptr, b []byte) (int, error) {
-	for {
-		n, _, e := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))),
-			uintptr(len(b)))
-		switch {
-		case e == syscall.EINTR:
-		case e == syscall.EAGAIN:
-			return 0, e
-		case e != 0:
-			return 0, os.NewSyscallError("read", e)
-		case n == 0:
-			return 0, io.EOF
-		default:
-			return int(n), nil
-		}
+	n, err := callNow(syscall.SYS_READ, "read", fd, b)
+	if n == 0 && err == nil {
+		err = io.EOF
 	}
+	return n, err
 }
 
 // writeNow writes what there is room for, at least a byte; EAGAIN says that there is none.
-func writeNow(fd uintptr, b []byte) (int, error) {
+func writeNow(fd uintptr, b []byte) (int, error) { return callNow(syscall.SYS_WRITE, "write", fd, b) }
+
+// callNow makes a system call over bytes, once more where a signal came in between.
+func callNow(trap uintptr, name string, fd uintptr, b []byte) (int, error) {
 	for {
-		n, _, e := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))),
-			uintptr(len(b)))
-		switch {
-		case e == syscall.EINTR:
-		case e == syscall.EAGAIN:
-			return 0, e
-		case e != 0:
-			return 0, os.NewSyscallError("write", e)
-		default:
+		n, _, e := syscall.RawSyscall(trap, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+		switch e {
+		case 0:
 			return int(n), nil
+		case syscall.EINTR:
+		case syscall.EAGAIN:
+			return 0, e
+		default:
+			return 0, os.NewSyscallError(name, e)
 		}
 	}
 }

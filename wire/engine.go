@@ -21,9 +21,11 @@ type Startup struct {
 
 // Session is one client's side of the engine. Its methods are called from one goroutine at a time.
 type Session interface {
-	// Connect opens a connection for this client's traffic; one that can be renewed, if others are to have it later.
-	Connect(ctx context.Context, renewable bool) (Guest, error)
-	// Kind names what Connect opens: a guest of one session's serves another's of the same kind, and of no other.
+	// Connect opens a connection for this client's traffic.
+	Connect(ctx context.Context) (Guest, error)
+	// ConnectRenewable opens one that can be renewed, for others to have it later.
+	ConnectRenewable(ctx context.Context) (Guest, error)
+	// Kind names what both open: a guest of one session's serves another's of the same kind, and of no other.
 	Kind() string
 	// Lasting reports whether a text may leave something in the database's session that later transactions of the
 	// client's depend on: then it keeps its guest. It allocates nothing and does not keep sql.

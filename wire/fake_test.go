@@ -65,12 +65,18 @@ type fakeSession struct {
 	startup Startup
 }
 
-func (s *fakeSession) Connect(ctx context.Context, renewable bool) (Guest, error) {
-	open := upstream.OpenGuest
-	if renewable {
-		open = upstream.OpenRenewable
-	}
-	g, err := open(ctx, s.fake.guest, s.startup.Parameters)
+func (s *fakeSession) Connect(ctx context.Context) (Guest, error) {
+	return s.open(ctx, upstream.OpenGuest)
+}
+
+func (s *fakeSession) ConnectRenewable(ctx context.Context) (Guest, error) {
+	return s.open(ctx, upstream.OpenRenewable)
+}
+
+// open opens a guest by one of upstream's ways, with what the fake says instead of it.
+func (s *fakeSession) open(ctx context.Context,
+	by func(context.Context, *pgconn.Config, map[string]string) (*upstream.Guest, error)) (Guest, error) {
+	g, err := by(ctx, s.fake.guest, s.startup.Parameters)
 	if err != nil {
 		return nil, err
 	}

@@ -217,7 +217,9 @@ type pipeSession struct {
 	conn net.Conn
 }
 
-func (s *pipeSession) Connect(context.Context, bool) (Guest, error) { return s, nil }
+func (s *pipeSession) Connect(context.Context) (Guest, error) { return s, nil }
+
+func (s *pipeSession) ConnectRenewable(context.Context) (Guest, error) { return s, nil }
 
 func (s *pipeSession) Conn() net.Conn { return s.conn }
 func (s *pipeSession) Parameters() map[string]string {

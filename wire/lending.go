@@ -37,7 +37,7 @@ func (s *session) engage() error {
 	// The session may have come to its end while a guest was waited for.
 	ctx, rested := s.working()
 	defer rested()
-	g, err := s.pool.take(ctx, s.kind, s.engine.Connect)
+	g, err := s.pool.take(ctx, s.kind, s.engine.ConnectRenewable)
 	switch why := s.why(); {
 	case why != nil && err == nil:
 		s.drop(g)

@@ -52,6 +52,8 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 	if err := s.admit(ctx, l, req, &undo); err != nil {
 		return nil, nil, err
 	}
+
+	// A guest that was opened for the client alone is closed where the session does not come about.
 	engine, lease, err := s.open(ctx, req.startup)
 	if err != nil {
 		return nil, nil, err
@@ -66,6 +68,8 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 	if err := accepted(lease.told); err != nil {
 		return nil, nil, err
 	}
+
+	// From the first ReadyForQuery on the client may send.
 	session := s.begin(work, l, engine, lease, req.version, &undo)
 	l.out.flush()
 	if l.out.err != nil {
@@ -184,12 +188,13 @@ func (s *Server) connect(ctx context.Context, startup Startup) (Session, *lease,
 	}
 	if s.pool != nil {
 		l := &lease{pool: s.pool, kind: engine.Kind()}
-		if l.told, err = s.pool.status(ctx, l.kind, engine.Connect); err != nil && !isKnown(err) && ctx.Err() != nil {
+		l.told, err = s.pool.status(ctx, l.kind, engine.ConnectRenewable)
+		if err != nil && !isKnown(err) && ctx.Err() != nil {
 			err = late(ctx)
 		}
 		return engine, l, err
 	}
-	guest, err := engine.Connect(ctx, false)
+	guest, err := engine.Connect(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -51,8 +51,8 @@ type waiter struct {
 	given chan *lent // nil: a place, to open one
 }
 
-// connector opens a guest, as Session.Connect does.
-type connector func(ctx context.Context, renewable bool) (Guest, error)
+// connector opens a guest, as Session.ConnectRenewable does.
+type connector func(ctx context.Context) (Guest, error)
 
 // maxGreetings bounds the kinds of guests that are remembered.
 const maxGreetings = 1000
@@ -70,7 +70,7 @@ func (p *pool) take(ctx context.Context, kind string, connect connector) (*lent,
 	if g != nil || err != nil {
 		return g, err
 	}
-	guest, err := connect(ctx, true)
+	guest, err := connect(ctx)
 	if err != nil {
 		p.vacate()
 		return nil, err

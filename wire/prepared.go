@@ -23,7 +23,7 @@ func (s *session) heed(sql []byte) error {
 			continue
 		}
 		if st, _, _, _ := s.kept.get([]byte(name)); st.on != s.held.serial {
-			s.prepare(name, st, true)
+			s.prepare(name, st, entry{mute: true})
 			s.kept.segment++
 			s.exchange.push(entry{kind: kindSync, hidden: true})
 			if err := s.send(&pgproto3.Sync{}); err != nil {
@@ -50,15 +50,17 @@ func (s *session) provide(typ byte, name []byte) error {
 	if sent || !known || st.on == s.held.serial {
 		return nil
 	}
-	s.prepare(string(name), st, false)
+	s.prepare(string(name), st, entry{})
 	return nil
 }
 
-// prepare sends the guest a statement that the client believes it has.
-func (s *session) prepare(name string, st keptStatement, mute bool) {
+// prepare sends the guest a statement that the client believes it has. What else the entry of its reply says is the
+// caller's.
+func (s *session) prepare(name string, st keptStatement, reply entry) {
 	k, serial := &s.kept, s.held.serial
 	k.change(name)
-	s.exchange.push(entry{kind: kindParse, hidden: true, mute: mute, scrub: st.scrub, done: func(how ending) {
+	reply.kind, reply.hidden, reply.scrub = kindParse, true, st.scrub
+	reply.done = func(how ending) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.settled(name)
@@ -66,7 +68,8 @@ func (s *session) prepare(name string, st keptStatement, mute bool) {
 			now.on = serial
 			k.m[name] = now
 		}
-	}})
+	}
+	s.exchange.push(reply)
 	_, _ = s.out.Write([]byte(st.parse.Value()))
 }
 

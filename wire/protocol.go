@@ -69,6 +69,5 @@ const (
 // What answers a request for encryption, and is no message.
 const (
 	encryptionTLS  = 'S'
-	encryptionGSS  = 'G'
 	encryptionNone = 'N'
 )

@@ -211,6 +211,9 @@ func loggable(err error) string {
 	switch {
 	case err == nil:
 		return ""
+	case errors.As(err, &p) && sqlstate.Code(p.Code).ForbidsLogin():
+		// It says who is not let in, and from where: it is of a login, and of no statement.
+		return "the database raised " + p.Code + ": " + p.Message
 	case errors.As(err, &p):
 		return "the database raised " + p.Code
 	}

@@ -84,8 +84,15 @@ func (e choppyEngine) Open(ctx context.Context, startup Startup) (Session, error
 	return choppySession{s, e.wrap}, nil
 }
 
-func (s choppySession) Connect(ctx context.Context, renewable bool) (Guest, error) {
-	g, err := s.Session.Connect(ctx, renewable)
+func (s choppySession) Connect(ctx context.Context) (Guest, error) {
+	return s.chop(s.Session.Connect(ctx))
+}
+
+func (s choppySession) ConnectRenewable(ctx context.Context) (Guest, error) {
+	return s.chop(s.Session.ConnectRenewable(ctx))
+}
+
+func (s choppySession) chop(g Guest, err error) (Guest, error) {
 	if err != nil {
 		return nil, err
 	}

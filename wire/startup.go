@@ -79,7 +79,11 @@ func (l *login) readStartup(ctx context.Context, encryption *auth.TLS) (request,
 		case code == codeSSL && !sslDone:
 			sslDone = true
 			granted := encryption.Offered() && l.channel == nil
-			if err := l.answer(granted, encryptionTLS); err != nil {
+			reply := byte(encryptionNone)
+			if granted {
+				reply = encryptionTLS
+			}
+			if err := l.answer(reply); err != nil {
 				return request{}, err
 			}
 
@@ -98,7 +102,7 @@ func (l *login) readStartup(ctx context.Context, encryption *auth.TLS) (request,
 
 		case code == codeGSS && !gssDone:
 			gssDone = true
-			if err := l.answer(false, encryptionGSS); err != nil {
+			if err := l.answer(encryptionNone); err != nil {
 				return request{}, err
 			}
 			if l.in.r.Buffered() > 0 {
@@ -119,13 +123,9 @@ func (l *login) readStartup(ctx context.Context, encryption *auth.TLS) (request,
 	}
 }
 
-// answer says whether the client can have what it asked for.
-func (l *login) answer(granted bool, yes byte) error {
-	b := []byte{encryptionNone}
-	if granted {
-		b[0] = yes
-	}
-	_, err := l.conn.Write(b)
+// answer answers a request for encryption with one byte: that it is granted, or that there is none.
+func (l *login) answer(reply byte) error {
+	_, err := l.conn.Write([]byte{reply})
 	return err
 }
 

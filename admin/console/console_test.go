@@ -49,7 +49,7 @@ func (s *told) Policies(context.Context) ([]Policy, error) {
 
 func (s *told) Twins(context.Context) ([]Twin, error) {
 	return []Twin{{Dataset: "adult", Table: "t", Built: time.Unix(1e9, 0), Rows: 1234567,
-		Classes: []Class{{"rich", 1000, 100, 5}}, Groups: []Group{{"rich", 10, 3, 4}, {"rich", 100, 9, 10}},
+		Classes: []Class{{"rich", 1000, 100, new(5.0)}}, Groups: []Group{{"rich", 10, 3, 4}, {"rich", 100, 9, 10}},
 		Known: []Known{{Rows: 5}}}, {Table: "u"}}, s.err
 }
 

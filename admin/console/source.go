@@ -147,7 +147,7 @@ type Twin struct {
 type Class struct {
 	Name        string
 	Told, Taken int64
-	ToldError   float64 // standard deviation of Told; below 0: not known
+	ToldError   *float64 // standard deviation of Told; nil: not known
 }
 
 // Group is how far a count of so many rows of a class is off, in rows.

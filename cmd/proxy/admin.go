@@ -193,7 +193,7 @@ func (o *office) serve(ctx context.Context) {
 	}
 	var watching sync.WaitGroup
 	defer watching.Wait()
-	watching.Go(func() { o.health.Watch(ctx) })
+	watching.Go(func() { every(ctx, admin.ProbeEvery, func() { o.health.Probe(ctx) }) })
 
 	// Only a failure that lasts is logged: a successor of this proxy waits for the address a moment.
 	for tries := 0; ctx.Err() == nil; tries++ {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -36,6 +38,8 @@ func TestAdvice(t *testing.T) {
 		{"is PostgreSQL running", "FUGU_UPSTREAM_READER", nowhere},
 		{"the role is not there", "FUGU_UPSTREAM_GUEST", with("postgres@", "nobody@")},
 		{"the role is not there", "FUGU_UPSTREAM_READER", with("postgres@", "nobody@")},
+		{"the guest: the database does not let Fugu's role in", "FUGU_UPSTREAM_GUEST", with("postgres@", "nobody@")},
+		{"the reader: the database does not let Fugu's role in", "FUGU_UPSTREAM_READER", with("postgres@", "nobody@")},
 		{"psql -l lists", "FUGU_UPSTREAM_READER", with("/adult", "/adlut")},
 		{"another process has that address", "FUGU_LISTEN", taken.Addr().String()},
 	} {
@@ -63,6 +67,36 @@ func TestAdvice(t *testing.T) {
 	expect(t, exitFailure, "write the address as postgres://", "init", "hospital")
 	expect(t, exitFailure, "which no name server knows", "init", with(owner.Hostname(), "nobody.invalid"))
 	expect(t, exitFailure, "the server has no TLS", "init", with("sslmode=disable", "sslmode=require"))
+}
+
+// A role that the database shuts out while a proxy serves is no database that is down: who asks is sent to who runs the
+// proxy, and its log says which role it is.
+func TestShutOutWhileServing(t *testing.T) {
+	proxy, err := startChild(t, setting(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := pgcluster.Shared(t)
+	if err := c.Exec(t.Context(), "postgres", "ALTER ROLE fugu_guest NOLOGIN"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Exec(context.Background(), "postgres", "ALTER ROLE fugu_guest LOGIN"); err != nil {
+			t.Error(err)
+		}
+	}()
+
+	_, err = proxy.to(t, "adult")
+	var told *pgconn.PgError
+	if !errors.As(err, &told) || told.Code != string(sqlstate.ConnectionFailure) ||
+		told.Message != "the database does not let Fugu's role in" ||
+		strings.Contains(told.Message+told.Hint, "fugu_guest") {
+		t.Errorf("told %v", err)
+	}
+	if said := proxy.log.String(); !strings.Contains(said, "the database raised 28000") ||
+		!strings.Contains(said, "fugu_guest") {
+		t.Errorf("it said %s", said)
+	}
 }
 
 // A condition that PostgreSQL does not take, and a right that a role lacks, are advised on wherever they come up.
@@ -103,7 +137,26 @@ func TestMistypedCommands(t *testing.T) {
 		{"fugu init -h says what there is", []string{"init", "-rows", "many"}},
 		{`-from "0,1" is no number: write one with a point`, []string{"init", "postgres://nowhere", "-from", "0,1"}},
 		{"write -c before the configuration: fugu check -c shop/fugu.yaml", []string{"check", "shop/fugu.yaml"}},
+		{"-from 10 is no share of the rows: write 0.1 for 10%", []string{"init", "postgres://nowhere", "-from", "10"}},
+		{"-to 40% is no share of the rows: write 0.4 for 40%", []string{"init", "postgres://nowhere", "-to", "40%"}},
+		{"-within -1 is no share of the rows: write a number from 0 to 1", []string{"init", "-within", "-1"}},
+		{"-within 0 hides nothing", []string{"init", "-within", "0"}},
+		{`-epsilon "inf" is no number`, []string{"init", "-epsilon", "inf"}},
+		{"-from 0.4 has to be below -to 0.1", []string{"init", "-from", "0.4", "-to", "0.1"}},
+		{"-within 0.5 is wider than the whole range", []string{"init", "-from", "0.1", "-to", "0.4", "-within", "0.5"}},
 		{"fugu serve takes flags alone", []string{"serve", "now"}},
+		{"leave out -user, which says nothing there: fugu budget reset takes -reason, -operator, -json",
+			[]string{"budget", "reset", "adult", "-reason", "x", "-user", "bob"}},
+		{"leave out -operator, which says nothing there: fugu budget show takes -user, -n, -json",
+			[]string{"budget", "show", "adult", "-operator", "bob"}},
+		{"leave out -n, which says nothing there: fugu budget takes", []string{"budget", "-n", "3"}},
+		{"leave out -before, which says nothing there: fugu ledger backup takes -json",
+			[]string{"ledger", "backup", "f", "-before", "x"}},
+		{"leave out -again, which says nothing there: fugu twin preview takes -json",
+			[]string{"twin", "preview", "-again"}},
+		{"leave out -json, which says nothing there: fugu twin drop takes no flag but -c",
+			[]string{"twin", "drop", "-json"}},
+		{"give one of them", []string{"twin", "build", "-again", "-new", "-reason", "x"}},
 		{"there is no twin bild: write fugu twin build", []string{"twin", "bild"}},
 		{`there is no twin harbour: say "fugu twin build"`, []string{"twin", "harbour"}},
 	} {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -53,11 +52,7 @@ func (h *house) standApart(ctx context.Context) error {
 	h.rooms, h.warnings, h.notes = nil, nil, nil
 	for _, name := range append([]string{cmp.Or(h.guest.Database, h.guest.User)}, h.config.Upstream.Databases...) {
 		if h.room(name) == nil {
-			r := &room{database: name, guest: in(name, h.guest), guests: map[string]*pgconn.Config{}}
-			for user, guest := range h.guests {
-				r.guests[user] = in(name, guest)
-			}
-			h.rooms = append(h.rooms, r)
+			h.rooms = append(h.rooms, h.newRoom(name))
 		}
 	}
 
@@ -144,29 +139,17 @@ func (h *house) lookApart(ctx context.Context, keeper string) (beside []string, 
 		}
 	}
 
-	// One finding is told once, however many guests meet it.
-	var holes []upstream.Finding
-	add := func(list *[]upstream.Finding, more []upstream.Finding) {
-		for _, f := range more {
-			if !slices.Contains(*list, f) {
-				*list = append(*list, f)
-			}
-		}
-	}
-
 	// The first room's own guest says how this database and that of the tables stand to each other.
+	var holes []upstream.Finding
 	for i, r := range h.rooms {
-		for _, user := range append([]string{""}, slices.Sorted(maps.Keys(r.guests))...) {
-			guest := r.guest
-			if user != "" {
-				guest = r.guests[user]
-			}
+		for _, user := range r.users() {
+			guest, _ := r.guestOf(user)
 			a, found, warnings, err := upstream.CheckApart(ctx, guest, tables, keeper)
 			if err != nil {
 				return nil, h.of(r, err)
 			}
-			add(&holes, h.named(r, found))
-			add(&h.warnings, h.named(r, warnings))
+			holes = withNew(holes, h.named(r, found))
+			h.warnings = withNew(h.warnings, h.named(r, warnings))
 			if i == 0 && user == "" {
 				beside = h.near(a)
 				h.missing = a.Missing
@@ -181,18 +164,16 @@ func (h *house) lookApart(ctx context.Context, keeper string) (beside []string, 
 // see what goes on there.
 func (h *house) grantsBeside(ctx context.Context, beside []string) error {
 	var holes []upstream.Finding
-	databases := slices.Clone(beside)
+	databases := append(slices.Clone(beside), h.databases()...)
 	for _, r := range h.rooms {
-		databases = append(databases, r.database)
-	}
-	for _, r := range h.rooms {
-		guests := append([]*pgconn.Config{r.guest}, slices.Collect(maps.Values(r.guests))...)
-		for _, guest := range guests {
+		for _, user := range r.users() {
+			guest, _ := r.guestOf(user)
 			found, warnings, err := upstream.CheckGuest(ctx, guest, nil, nil, databases...)
 			if err != nil {
 				return h.of(r, err)
 			}
-			holes, h.warnings = append(holes, h.named(r, found)...), append(h.warnings, h.named(r, warnings)...)
+			holes = withNew(holes, h.named(r, found))
+			h.warnings = withNew(h.warnings, h.named(r, warnings))
 		}
 	}
 	return upstream.Hole(holes)

@@ -25,8 +25,8 @@ type door struct {
 	seen         string // the state of the files when they were read
 }
 
-// openDoor reads all files. keep makes the secret that is to be kept, where there is none yet.
-func openDoor(c *config.Config, keep bool) (*door, error) {
+// openDoor reads all files. Who serves also makes the secret that is to be kept, where there is none yet.
+func openDoor(c *config.Config, a access) (*door, error) {
 	d := &door{config: c}
 	d.seen = d.state()
 
@@ -52,7 +52,7 @@ func openDoor(c *config.Config, keep bool) (*door, error) {
 	case "trust":
 		d.auth = auth.Trust{}
 	case "scram-sha-256":
-		d.scram = auth.NewSCRAM(users, d.secret(users, keep))
+		d.scram = auth.NewSCRAM(users, d.secret(users, a))
 		d.auth = d.scram
 	case "cert":
 		d.certificates = auth.NewCertificates(nil, false, names, users)
@@ -71,12 +71,12 @@ func openDoor(c *config.Config, keep bool) (*door, error) {
 
 // secret is what verifiers of users that do not exist are made from. Without a file to keep it in, it is worked out
 // from the users, and changes when they do and the proxy is started anew.
-func (d *door) secret(users auth.Users, keep bool) []byte {
+func (d *door) secret(users auth.Users, a access) []byte {
 	path := d.config.Auth.Secret
 	if path == "" {
 		path = d.config.Auth.Users + ".secret"
 	}
-	if !keep {
+	if a != toServe {
 		return users.Secret()
 	}
 	secret, err := auth.KeptSecret(path)

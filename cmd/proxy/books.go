@@ -8,13 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/user"
 	"slices"
 	"strings"
 
 	"fugu/internal/config"
 	"fugu/ledger"
 	"fugu/policy"
-	"os/user"
 )
 
 // books are a configuration's ledger and policies. What an operator does to a ledger needs no other database.
@@ -23,8 +23,17 @@ type books struct {
 	policies []*policy.Policy
 }
 
+// access is what a command opens a ledger for.
+type access int
+
+const (
+	toLook  access = iota
+	toWrite        // as an operator does, while proxies serve
+	toServe        // as the one proxy does
+)
+
 // openBooks opens the ledger. To look at one that was never written is to see an empty one.
-func openBooks(ctx context.Context, path string, writes bool) (*books, error) {
+func openBooks(ctx context.Context, path string, a access) (*books, error) {
 	cfg, err := config.Load(path, os.Environ())
 	if err != nil {
 		return nil, err
@@ -33,8 +42,8 @@ func openBooks(ctx context.Context, path string, writes bool) (*books, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := openManager(ctx, cfg, writes)
-	if errors.Is(err, fs.ErrNotExist) && !writes {
+	l, err := openManager(ctx, cfg, a)
+	if errors.Is(err, fs.ErrNotExist) && a == toLook {
 		l, err = empty{}, nil
 	}
 	if err != nil {
@@ -44,12 +53,12 @@ func openBooks(ctx context.Context, path string, writes bool) (*books, error) {
 }
 
 // openManager opens the ledger, which has to exist.
-func openManager(ctx context.Context, cfg *config.Config, writes bool) (ledger.Manager, error) {
+func openManager(ctx context.Context, cfg *config.Config, a access) (ledger.Manager, error) {
 	if err := hasLedger(cfg); err != nil {
 		return nil, err
 	}
 	l, err := ledger.Manage(ctx, ledgerURL(cfg.Ledger), ledger.Options{ReadOnly: true, Key: cfg.Ledger.Key})
-	if err == nil && writes { // it is there: a ledger opened for writing would be made
+	if err == nil && a == toWrite { // it is there: a ledger opened for writing would be made
 		if err = l.Close(); err == nil {
 			l, err = ledger.Manage(ctx, ledgerURL(cfg.Ledger), ledger.Options{Key: cfg.Ledger.Key})
 		}
@@ -113,6 +122,28 @@ func set(fs *flag.FlagSet) (args []string) {
 func because(fs *flag.FlagSet, why *ledger.Why) {
 	fs.StringVar(&why.Reason, "reason", why.Reason, "`text` for the audit: why")
 	fs.StringVar(&why.Operator, "operator", why.Operator, "`name` for the audit: who")
+}
+
+// becauseOf are the same flags of commands that called the operator -user at first, as scripts still do.
+func becauseOf(fs *flag.FlagSet, why *ledger.Why) {
+	because(fs, why)
+	fs.StringVar(&why.Operator, "user", why.Operator, "the same as -operator, by its former `name`")
+}
+
+// takesOnly refuses flags that were given and mean nothing to what is asked for: one that is passed over in silence is
+// taken for one that did something.
+func takesOnly(fs *flag.FlagSet, what string, takes ...string) (err error) {
+	fs.Visit(func(f *flag.Flag) {
+		if err != nil || f.Name == "c" || slices.Contains(takes, f.Name) {
+			return
+		}
+		known := "no flag but -c"
+		if len(takes) > 0 {
+			known = "-" + strings.Join(takes, ", -")
+		}
+		err = usageError{fmt.Errorf("leave out -%s, which says nothing there: fugu %s takes %s", f.Name, what, known)}
+	})
+	return err
 }
 
 // given refuses a command that does not say why.

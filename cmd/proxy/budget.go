@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -21,9 +22,11 @@ import (
 func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	asJSON, user, limit := false, "", 20
 	why := ledger.Why{Operator: login()}
+	var asked *flag.FlagSet
 	rest, path, err := words("budget", args, stderr, func(fs *flag.FlagSet) {
+		asked = fs
 		fs.BoolVar(&asJSON, "json", asJSON, "print JSON")
-		fs.StringVar(&user, "user", user, "show what `name` asked")
+		fs.StringVar(&user, "user", user, "show the accounts of `name`, and what they asked; who resets is -operator")
 		fs.IntVar(&limit, "n", limit, "show the last `number` of charges")
 		because(fs, &why)
 	})
@@ -34,11 +37,17 @@ func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	// What is to be done stands behind the flags.
 	switch {
 	case len(rest) == 0 || len(rest) == 1 && rest[0] == "list":
-		return listBudgets(ctx, path, asJSON, stdout)
+		if err := takesOnly(asked, "budget", "user", "json"); err != nil {
+			return err
+		}
+		return listBudgets(ctx, path, user, asJSON, stdout)
 	case len(rest) == 2 && rest[0] == "show" && limit > 0:
+		if err := takesOnly(asked, "budget show", "user", "n", "json"); err != nil {
+			return err
+		}
 		return showBudget(ctx, path, rest[1], user, limit, asJSON, stdout)
 	case len(rest) == 2 && rest[0] == "reset":
-		if err := given(why); err != nil {
+		if err := cmp.Or(takesOnly(asked, "budget reset", "reason", "operator", "json"), given(why)); err != nil {
 			return err
 		}
 		return resetBudget(ctx, path, rest[1], why, asJSON, stdout)
@@ -108,8 +117,9 @@ func (b *books) accounts(ctx context.Context) (out []balance, err error) {
 	return out, nil
 }
 
-func listBudgets(ctx context.Context, path string, asJSON bool, stdout io.Writer) error {
-	b, err := openBooks(ctx, path, false)
+// listBudgets lists the accounts of everybody, or those that concern one user.
+func listBudgets(ctx context.Context, path, user string, asJSON bool, stdout io.Writer) error {
+	b, err := openBooks(ctx, path, toLook)
 	if err != nil {
 		return err
 	}
@@ -118,6 +128,7 @@ func listBudgets(ctx context.Context, path string, asJSON bool, stdout io.Writer
 	if err != nil {
 		return err
 	}
+	accounts = slices.DeleteFunc(accounts, func(a balance) bool { return !concerns(a.Scope, user) })
 	if asJSON {
 		return printJSON(stdout, accounts)
 	}
@@ -269,7 +280,7 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 }
 
 func showBudget(ctx context.Context, path, dataset, user string, limit int, asJSON bool, stdout io.Writer) error {
-	b, err := openBooks(ctx, path, false)
+	b, err := openBooks(ctx, path, toLook)
 	if err != nil {
 		return err
 	}
@@ -345,7 +356,7 @@ const givenUp = "What was answered before is known to whoever asked, " +
 
 // resetBudget has a dataset's budgets begin anew, and says what that gives up.
 func resetBudget(ctx context.Context, path, dataset string, why ledger.Why, asJSON bool, stdout io.Writer) error {
-	b, err := openBooks(ctx, path, true)
+	b, err := openBooks(ctx, path, toWrite)
 	if err != nil {
 		return err
 	}

@@ -114,6 +114,7 @@ func TestTablesChangeWhileServed(t *testing.T) {
 	s.answers("SELECT count(gift)::text FROM sale", "ERROR: column \"gift\" does not exist (SQLSTATE 42703)")
 	writeFile(t, file, salesPolicy)
 	expect(t, exitOK, "twin of public.sale: it was built before the table had gift", "check", "-c", s.path)
+	expect(t, exitOK, "fix: run fugu twin build -again, which is free", "check", "-c", s.path)
 	expect(t, exitOK, "nothing was charged", "twin", "build", "-again", "-c", s.path)
 	s.logs(2, again)
 	s.answers(columns, "ERROR: the policy or its tables have changed since the statement was prepared (SQLSTATE 0A000)")
@@ -127,4 +128,39 @@ func TestTablesChangeWhileServed(t *testing.T) {
 	s.owner("CREATE TABLE sale_04 PARTITION OF sale FOR VALUES FROM ('2026-04-01') TO ('2026-05-01')")
 	s.logs(before+1, again)
 	s.answers("SELECT (count(*) IS NULL)::text FROM sale_04", "true")
+}
+
+// Rows without a key are known by all of their columns: a column that comes makes others of them, which no build can
+// mend. Who runs check is not sent to one, and who builds all the same is told why it fails.
+func TestColumnsOfRowsWithoutKey(t *testing.T) {
+	patient.Test(t)
+	c := pgcluster.Shared(t)
+	if err := c.CreateDatabase(t.Context(), "keyless", ""); err != nil {
+		t.Fatal(err)
+	}
+	forget(t, c, "keyless", "sales")
+	schema := strings.NewReplacer(", PRIMARY KEY (id, day)", "", "DATABASE sales", "DATABASE keyless").
+		Replace(salesSchema)
+	if err := c.Exec(t.Context(), "keyless", schema); err != nil {
+		t.Fatal(err)
+	}
+	path, write := keeping(t, c, "keyless", "sales_guest", "sales_reader", "sales_keeper")
+	write(salesPolicy)
+	expect(t, exitOK, "its twin has 8000 rows", "twin", "build", "-operator", "carol", "-c", path)
+	expect(t, exitOK, `"user":"carol"`, "audit", "export", "-c", path)
+	expect(t, exitOK, "nothing was charged", "twin", "build", "-again", "-c", path)
+
+	if err := c.Exec(t.Context(), "keyless", "ALTER TABLE sale ADD gift boolean"); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, exitOK, "keep the twin as it is: without a primary key", "check", "-c", path)
+	for _, more := range [][]string{{"-again"}, {"-new", "-reason", "x"}, nil} {
+		expect(t, exitFailure, "The table has no primary key, so that a row is known by all of its columns",
+			append([]string{"twin", "build", "-c", path}, more...)...)
+	}
+	if err := c.Exec(t.Context(), "keyless", "ALTER TABLE sale DROP gift"); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, exitOK, "nothing was charged", "twin", "build", "-again", "-c", path)
+	expect(t, exitOK, "public.sale", "twin", "show", "sales", "-c", path)
 }

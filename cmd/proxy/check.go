@@ -47,14 +47,14 @@ func (f *findings) look(ctx context.Context) error {
 	if err := h.twinsFit(ctx); err != nil {
 		return err
 	}
-	door, err := openDoor(h.config, false)
+	door, err := openDoor(h.config, toLook)
 	if err != nil {
 		return err
 	}
 	if err := h.takeOver(ctx); err != nil {
 		return err
 	}
-	if err := h.openLedger(ctx, false); err != nil && len(h.policies) > 0 {
+	if err := h.openLedger(ctx, toLook); err != nil && len(h.policies) > 0 {
 		return err
 	}
 

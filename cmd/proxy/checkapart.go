@@ -10,6 +10,7 @@ import (
 	"fugu/dataset"
 	"fugu/internal/doubt"
 	"fugu/internal/finding"
+	"fugu/parser"
 	"fugu/planner"
 	"fugu/twin/margin"
 )
@@ -62,7 +63,7 @@ func (h *house) checkSource(ctx context.Context, f *findings) error {
 					return err
 				}
 			}
-			if err := f.doubtTwin(ctx, over(keeper), p, t, family); err != nil {
+			if err := f.doubtTwin(ctx, throughConn(keeper), p, t, family); err != nil {
 				return fmt.Errorf("as upstream.keeper: %w", err)
 			}
 		}
@@ -74,8 +75,8 @@ func (h *house) checkSource(ctx context.Context, f *findings) error {
 	return h.checkBuilder(ctx, f)
 }
 
-// over is a connection as who doubts asks it.
-func over(conn *pgx.Conn) doubt.Ask {
+// throughConn is a connection as who doubts asks it.
+func throughConn(conn *pgx.Conn) doubt.Ask {
 	return func(ctx context.Context, sql string, params [][]byte) (out [][]planner.Value, err error) {
 		result := conn.PgConn().ExecParams(ctx, sql, params, nil, nil, nil).Read()
 		for _, r := range result.Rows {
@@ -98,7 +99,7 @@ func (h *house) checkBuilder(ctx context.Context, f *findings) error {
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 
 	// A schema that is there takes the right to make tables in it, any other the right to make schemas.
-	schemas := []string{"fugu_twin"}
+	schemas := []string{parser.TwinSchema}
 	for _, p := range h.policies {
 		for _, t := range p.Tables {
 			if !slices.Contains(schemas, t.Schema) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"fugu/dataset"
 	"fugu/explain"
@@ -128,13 +127,8 @@ func (h *house) forecast(ctx context.Context, f *findings, p *policy.Policy) err
 // typical are statements about the secrets themselves, which have the most noise.
 func typical(p *policy.Policy) (out []policy.Statement) {
 	for _, s := range p.Secrets {
-		sql := ""
-		switch {
-		case s.Proportion != "":
-			sql = fmt.Sprintf("SELECT count(*) FROM %s WHERE %s", s.Table, strings.TrimSpace(s.Proportion))
-		case s.Mean != "":
-			sql = fmt.Sprintf("SELECT avg(%s) FROM %s", strings.TrimSpace(s.Mean), s.Table)
-		case s.Categories != "":
+		sql := askFor(s)
+		if s.Categories != "" {
 			column := parser.QuoteIdent(s.Categories)
 			sql = fmt.Sprintf("SELECT %s, count(*) FROM %s GROUP BY %[1]s", column, s.Table)
 		}

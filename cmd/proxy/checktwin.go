@@ -18,7 +18,7 @@ import (
 	"fugu/sqlstate"
 	"fugu/twin/build"
 	"fugu/twin/columns"
-	"fugu/upstream"
+	"fugu/twin/told"
 )
 
 // checkTwins says of each table with a twin whether it is built, what it costs, and what may break what it rests on.
@@ -38,11 +38,14 @@ func (h *house) checkTwins(ctx context.Context, f *findings, p *policy.Policy) e
 		if t.Answers != policy.FromTwin {
 			continue
 		}
-		built, err := twinThere(ctx, reader, t)
+		built, err := told.Made(ctx, reader, t.Name)
 		if err != nil {
 			return err
 		}
 		h.checkTwin(f, p, t, built)
+		if err := h.checkLate(ctx, f, p, t); err != nil {
+			return err
+		}
 
 		// What it rests on is looked for in the catalog, and what the keeper has to read is looked at once for all.
 		if len(t.Twin.Columns) > 0 {
@@ -71,15 +74,6 @@ func (h *house) checkTwin(f *findings, p *policy.Policy, t policy.Table, built b
 			"at_least for another number")
 	}
 
-	// A column that came later is in no twin of before, and clients see the table without it.
-	room := h.room(p.Database)
-	if late := room.snapshot.Find(t.Schema, t.Name).Lacking; len(late) > 0 {
-		f.add(finding.Warning, at, fmt.Sprintf("twin of %s: it was built before the table had %s", t.Qualified(),
-			strings.Join(late, ", ")), "clients see the table without what its twin does not have",
-			"run fugu twin build -again, which is free, if the table has a primary key: other rows are known by "+
-				"all of their columns, and then by others; or leave the columns out, by twin: {drop: [COLUMN]}")
-	}
-
 	// Columns that are shown through a channel have a law of their own, which rests on the reference.
 	shown, hidden := columns.Asked(p, t)
 	for _, line := range shown {
@@ -91,6 +85,32 @@ func (h *house) checkTwin(f *findings, p *policy.Policy, t policy.Table, built b
 		f.add(finding.Warning, f.in(p, t.Twin.At), line, "who sees these columns reads off them what the other "+
 			"one is to hide", "write twin: {drop: [COLUMN]} for one of them")
 	}
+}
+
+// checkLate warns of columns that came after a twin was built: clients see the table without them.
+func (h *house) checkLate(ctx context.Context, f *findings, p *policy.Policy, t policy.Table) error {
+	room := h.room(p.Database)
+	late := room.snapshot.Find(t.Schema, t.Name).Lacking
+	if len(late) == 0 {
+		return nil
+	}
+
+	// Rows of the table with the secret are known by their key, or else by all of their columns: then they are others.
+	const key = "SELECT FROM pg_index WHERE indrelid = $1::regclass AND indisprimary"
+	keys, err := room.reader.Query(ctx, key, [][]byte{[]byte(dataset.Quoted(t.Qualified()))}, []uint32{25})
+	if err != nil {
+		return fmt.Errorf("looking for the primary key of %s: %w", t.Qualified(), err)
+	}
+	fix := "run fugu twin build -again, which is free; or leave the columns out, by twin: {drop: [COLUMN]}"
+	if t.Link == nil && len(keys) == 0 {
+		fix = "nothing, and keep the twin as it is: without a primary key a row is known by all of its columns, so " +
+			"that to fugu twin build the rows are others now, with drop or without; or move the columns to a table " +
+			"of their own"
+	}
+
+	f.add(finding.Warning, f.in(p, t.At), fmt.Sprintf("twin of %s: it was built before the table had %s", t.Qualified(),
+		strings.Join(late, ", ")), "clients see the table without what its twin does not have", fix)
+	return nil
 }
 
 // price says what a twin costs.
@@ -254,7 +274,7 @@ func (h *house) unbuilt(ctx context.Context) (tables []string, err error) {
 			if t.Answers != policy.FromTwin {
 				continue
 			}
-			built, err := twinThere(ctx, h.room(p.Database).reader, t)
+			built, err := told.Made(ctx, h.room(p.Database).reader, t.Name)
 			if err != nil {
 				return nil, err
 			}
@@ -264,13 +284,4 @@ func (h *house) unbuilt(ctx context.Context) (tables []string, err error) {
 		}
 	}
 	return tables, nil
-}
-
-// twinThere reports whether a table's twin is built. It stands in the schema of twins, where the reader can look
-// without reading a row.
-func twinThere(ctx context.Context, reader *upstream.Reader, t policy.Table) (bool, error) {
-	rows, err := reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
-		"WHERE n.nspname = $1 AND c.relname = $2",
-		[][]byte{[]byte(parser.TwinSchema), []byte(t.Name)}, []uint32{25, 25})
-	return len(rows) > 0, err
 }

@@ -154,9 +154,9 @@ func (k *keeperPages) pictures(ctx context.Context, r *room, p *policy.Policy) (
 func askFor(s policy.Secret) string {
 	switch {
 	case s.Proportion != "":
-		return fmt.Sprintf("SELECT count(*) FROM %s WHERE %s", s.Table, s.Proportion)
+		return fmt.Sprintf("SELECT count(*) FROM %s WHERE %s", s.Table, strings.TrimSpace(s.Proportion))
 	case s.Mean != "":
-		return fmt.Sprintf("SELECT avg(%s) FROM %s", s.Mean, s.Table)
+		return fmt.Sprintf("SELECT avg(%s) FROM %s", strings.TrimSpace(s.Mean), s.Table)
 	}
 	return ""
 }

@@ -56,11 +56,10 @@ func hasTwin(p *policy.Policy) bool {
 
 // registered are the twins that a database's list of builds names. It is read as a guest reads it: all of it is told.
 func registered(ctx context.Context, h *house, r *room) ([]build.Twin, error) {
-	config, err := pgx.ParseConfig(string(h.config.Upstream.Guest))
+	config, err := h.guestConfig(r)
 	if err != nil {
 		return nil, err
 	}
-	config.Config = *r.guest.Copy()
 	config.RuntimeParams["search_path"] = "pg_catalog, pg_temp"
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
@@ -78,9 +77,9 @@ func fillTwin(x *console.Twin, b build.Twin) {
 		x.Columns = append(x.Columns, fmt.Sprint(c.Promise))
 	}
 	for i, name := range b.Classes {
-		c := console.Class{Name: name, Told: b.Told[i], Taken: b.Taken[i], ToldError: -1}
+		c := console.Class{Name: name, Told: b.Told[i], Taken: b.Taken[i]}
 		if i < len(b.Noise) {
-			c.ToldError = b.Noise[i]
+			c.ToldError = &b.Noise[i]
 		}
 		x.Classes = append(x.Classes, c)
 		x.Groups = append(x.Groups, groupsOf(c)...)
@@ -89,14 +88,16 @@ func fillTwin(x *console.Twin, b build.Twin) {
 
 // groupsOf says how far counts of rows of a class are off, as EXPLAIN (PRIVACY) does.
 func groupsOf(c console.Class) (out []console.Group) {
-	off := twin.DrawingError(c.Told, c.Taken)
+	off, blurred := twin.DrawingError(c.Told, c.Taken), 0.
+	if c.ToldError != nil {
+		blurred = *c.ToldError
+	}
 	for rows := int64(10); rows <= c.Told/2; rows *= 10 {
 		for _, n := range []int64{rows, 3 * rows} {
 			if n > c.Told/2 {
 				break
 			}
-			d := twin.Count{Rows: float64(n), Told: float64(c.Told), Noise: max(0, c.ToldError),
-				Drawing: off}.Deviation()
+			d := twin.Count{Rows: float64(n), Told: float64(c.Told), Noise: blurred, Drawing: off}.Deviation()
 			out = append(out, console.Group{Class: c.Name, Rows: n, Drawing: d.Drawing, Both: d.Both()})
 		}
 	}

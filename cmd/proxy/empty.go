@@ -40,7 +40,7 @@ func (empty) Promised(context.Context, string, time.Duration) (ledger.Promised, 
 }
 
 func (empty) Advance(context.Context, ledger.Epoch) (ledger.Epoch, error) {
-	return ledger.Epoch{}, errors.New("there is no ledger yet")
+	return ledger.Epoch{}, errNone
 }
 
 func (empty) Spent(context.Context, string, string) ([]ledger.Account, error) { return nil, nil }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 
 	"fugu/internal/config"
 	"fugu/ledger"
@@ -19,20 +18,16 @@ import (
 // epoch says that a dataset's tables hold other data, which ends its stored answers. A proxy that serves from the
 // ledger notices within a second.
 func epoch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	reason, who := "", login()
-	said, path, err := words("epoch", args, stderr, func(fs *flag.FlagSet) {
-		fs.StringVar(&reason, "reason", "", "`why`, for the audit chain")
-		fs.StringVar(&who, "user", who, "`who` says so, for the audit chain")
-	})
+	why := ledger.Why{Operator: login()}
+	said, path, err := words("epoch", args, stderr, func(fs *flag.FlagSet) { becauseOf(fs, &why) })
 	if err != nil {
 		return err
 	}
 	if len(said) != 2 || said[0] != "advance" {
 		return usageError{errors.New(`say "fugu epoch advance -c fugu.yaml DATASET -reason ..."`)}
 	}
-	if strings.TrimSpace(reason) == "" || strings.TrimSpace(who) == "" {
-		return usageError{errors.New(
-			"give a -reason (and a -user, where the login has no name): the audit chain keeps both")}
+	if err := given(why); err != nil {
+		return err
 	}
 
 	// The policy is asked first: one with a label says by it when an epoch begins.
@@ -54,7 +49,7 @@ func epoch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			"write another one there, and have fugu serve reload it", p.Dataset, p.Epoch.Label)
 	}
 
-	l, err := openManager(ctx, cfg, true)
+	l, err := openManager(ctx, cfg, toWrite)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("opening the ledger: there is none yet: before the first answer there is nothing to end")
 	}
@@ -63,7 +58,8 @@ func epoch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	defer func() { _ = l.Close() }()
 	independent := p.Epoch.Draw == policy.IndependentDraw
-	e, err := l.Advance(ctx, ledger.Epoch{Dataset: p.Dataset, Independent: independent, User: who, Reason: reason})
+	e, err := l.Advance(ctx, ledger.Epoch{Dataset: p.Dataset, Independent: independent, User: why.Operator,
+		Reason: why.Reason})
 	if err != nil {
 		return err
 	}

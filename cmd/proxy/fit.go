@@ -10,10 +10,7 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strings"
 	"text/tabwriter"
-
-	"golang.org/x/term"
 
 	fitting "fugu/fit"
 	"fugu/parser"
@@ -141,28 +138,17 @@ func byPolicy(ctx context.Context, h *house, statements []string) (map[*policy.P
 
 // progress shows how far a fit has come: a bar on a terminal, lines otherwise.
 func progress(w io.Writer, dataset string) fitting.Progress {
-	width := 0
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		width, _, _ = term.GetSize(int(f.Fd()))
-	}
+	line := newProgressLine(w)
 	return func(done, total int, statement string) {
 		statement = fitting.Brief(statement)
-		if width < 40 {
+		if !line.fits() {
 			if statement != "" {
 				fmt.Fprintf(w, "fugu fit: %s %d/%d %s\n", dataset, done+1, total, statement)
 			}
 			return
 		}
-
-		// A bar overwrites itself, and is taken away at the end.
-		const cells = 20
-		filled := cells * done / max(1, total)
-		text := []rune(fmt.Sprintf("%s [%s%s] %d/%d %s", dataset, strings.Repeat("#", filled),
-			strings.Repeat(".", cells-filled), done, total, statement))
-		fmt.Fprintf(w, "\r\x1b[K%s", string(text[:min(len(text), width-1)]))
-		if done == total {
-			fmt.Fprint(w, "\r\x1b[K")
-		}
+		part := bar(float64(done) / float64(max(1, total)))
+		line.show(fmt.Sprintf("%s %s %d/%d %s", dataset, part, done, total, statement), done == total)
 	}
 }
 

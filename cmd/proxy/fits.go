@@ -38,11 +38,10 @@ func (h *house) twinsFit(ctx context.Context) error {
 
 // misfits are those of one policy.
 func (h *house) misfits(ctx context.Context, r *room, p *policy.Policy) ([]error, error) {
-	config, err := pgx.ParseConfig(string(h.config.Upstream.Guest))
+	config, err := h.guestConfig(r)
 	if err != nil {
-		return nil, fmt.Errorf("reading upstream.guest: %w", err)
+		return nil, err
 	}
-	config.Config = *r.guest.Copy()
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	guest, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
@@ -50,4 +49,14 @@ func (h *house) misfits(ctx context.Context, r *room, p *policy.Policy) ([]error
 	}
 	defer func() { _ = guest.Close(context.WithoutCancel(ctx)) }()
 	return build.Misfits(ctx, guest, h.twinsApart(), p)
+}
+
+// guestConfig is how the guest comes into a room's database over pgx, as clients do over their own connections.
+func (h *house) guestConfig(r *room) (*pgx.ConnConfig, error) {
+	config, err := pgx.ParseConfig(string(h.config.Upstream.Guest))
+	if err != nil {
+		return nil, fmt.Errorf("reading upstream.guest: %w", err)
+	}
+	config.Config = *r.guest.Copy()
+	return config, nil
 }

@@ -42,7 +42,8 @@ func (h *house) databases() (names []string) {
 	return names
 }
 
-// users are those who have guests of their own in a room, behind nobody in particular.
+// users are those who have guests of their own in a room, in the order of their names, behind nobody in particular:
+// what is found of them is told in one order.
 func (r *room) users() []string { return append([]string{""}, slices.Sorted(maps.Keys(r.guests))...) }
 
 // guestOf is the guest of a user, and whose it is in words.

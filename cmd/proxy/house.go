@@ -101,7 +101,8 @@ func (h *house) close() {
 }
 
 // openLedger opens the ledger: for the one proxy that serves from it, or only to look.
-func (h *house) openLedger(ctx context.Context, serves bool) error {
+func (h *house) openLedger(ctx context.Context, a access) error {
+	serves := a == toServe
 	l, err := ledger.Open(ctx, ledgerURL(h.config.Ledger),
 		ledger.Options{Exclusive: serves, ReadOnly: !serves, Key: h.config.Ledger.Key, Lock: h.lock})
 	if !serves && errors.Is(err, fs.ErrNotExist) {

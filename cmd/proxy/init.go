@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"fugu/dataset"
 	"fugu/internal/config"
@@ -92,6 +94,8 @@ func initialize(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	if err := o.numbers(); err != nil {
 		return err
 	}
+
+	// It comes in as who owns the tables, and reads the catalog alone.
 	db, err := pgx.Connect(ctx, database)
 	if err != nil && database == "" {
 		return fmt.Errorf("no database was named, as in fugu init %s, and that of the environment (PGHOST and the "+
@@ -114,6 +118,8 @@ func initialize(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	if err != nil {
 		return err
 	}
+
+	// Nothing is written before all of it is known to fit the database.
 	found := &findings{config: filepath.Join(o.directory, "fugu.yaml")}
 	if err := o.examine(ctx, db, plan, found); err != nil {
 		return err
@@ -131,23 +137,63 @@ func initialize(ctx context.Context, args []string, stdout, stderr io.Writer) er
 
 // numbers checks those that flags say in words, which go into the policy as they were typed.
 func (o *initFlags) numbers() error {
-	for _, x := range []struct{ flag, text string }{{"-from", o.choices.From}, {"-to", o.choices.To},
-		{"-within", o.choices.Within}, {"-epsilon", o.choices.Epsilon}, {"-delta", o.choices.Delta}} {
-		if _, err := strconv.ParseFloat(x.text, 64); x.text != "" && err != nil {
-			return usageError{fmt.Errorf("%s %q is no number: write one with a point, such as 0.25", x.flag, x.text)}
+	ch := &o.choices
+	for _, x := range []struct {
+		flag, text string
+		read       func(string) (float64, error)
+	}{{"-from", ch.From, share}, {"-to", ch.To, share}, {"-within", ch.Within, share}, {"-epsilon", ch.Epsilon, finite},
+		{"-delta", ch.Delta, finite}} {
+		if _, err := x.read(x.text); x.text != "" && err != nil {
+			return usageError{fmt.Errorf("%s %w", x.flag, err)}
 		}
+	}
+
+	// A range the wrong way round, or a precision that it has no room for, is a slip of two flags together.
+	from, to, within := decimal(ch.From), decimal(ch.To), decimal(ch.Within)
+	switch {
+	case ch.From != "" && ch.To != "" && from >= to:
+		return usageError{fmt.Errorf("-from %s has to be below -to %s: the share lies between the two", ch.From, ch.To)}
+	case ch.Within != "" && within <= 0:
+		return usageError{fmt.Errorf("-within %s hides nothing: write how close two shares are that nobody may tell "+
+			"apart, such as 0.02", ch.Within)}
+	case ch.From != "" && ch.To != "" && within > to-from+1e-12:
+		return usageError{fmt.Errorf("-within %s is wider than the whole range from %s to %s", ch.Within, ch.From,
+			ch.To)}
 	}
 	return nil
 }
 
+// finite reads a number that is one.
+func finite(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, fmt.Errorf("%q is no number: write one with a point, such as 0.25", text)
+	}
+	return x, nil
+}
+
+// share reads a share of rows. Whoever thinks in percent is told how that is written.
+func share(text string) (float64, error) {
+	percent, is := strings.CutSuffix(text, "%")
+	x, err := finite(percent)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%q is no number: write one with a point, such as 0.25", text)
+	case (is || x > 1) && x >= 0 && x <= 100:
+		return 0, fmt.Errorf("%s is no share of the rows: write %s for %s%%", text, short(x/100), percent)
+	case x < 0 || x > 1:
+		return 0, fmt.Errorf("%s is no share of the rows: write a number from 0 to 1, such as 0.25", text)
+	}
+	return x, nil
+}
+
 // isCondition checks that PostgreSQL takes a text for a condition on the rows of a table.
 func isCondition(ctx context.Context, db *pgx.Conn, table policy.QualifiedName, text string) error {
-	const boolean = 16
 	d, err := db.Prepare(ctx, "", "SELECT ("+text+") FROM "+dataset.Quoted(table))
 	if err != nil {
 		return fmt.Errorf("%q is no condition on %s: %w", text, table, err)
 	}
-	if len(d.Fields) != 1 || d.Fields[0].DataTypeOID != boolean {
+	if len(d.Fields) != 1 || d.Fields[0].DataTypeOID != pgtype.BoolOID {
 		return fmt.Errorf("%q is not true or false of a row; write a condition, such as supplier = 'X'", text)
 	}
 	return nil
@@ -181,7 +227,7 @@ func (o *initFlags) examine(ctx context.Context, db *pgx.Conn, plan *setup.Plan,
 		family = append(family, dataset.Quoted(t.QualifiedName))
 	}
 	for _, t := range plan.Family() {
-		doubts, err := doubt.Twin(ctx, over(db), dataset.Quoted(t.QualifiedName), nil, family,
+		doubts, err := doubt.Twin(ctx, throughConn(db), dataset.Quoted(t.QualifiedName), nil, family,
 			o.independentRows || t != plan.Root)
 		if err != nil {
 			return err

@@ -115,7 +115,11 @@ func isWay(text string) error {
 func between(low, high float64) func(string) error {
 	return func(text string) error {
 		// As decimals are written, and a range is: what is as wide as the whole of it is not beyond it.
-		if x, err := strconv.ParseFloat(text, 64); err != nil || !(x > low && x <= high+1e-12) {
+		x, err := share(text)
+		if err != nil {
+			return err
+		}
+		if !(x > low && x <= high+1e-12) {
 			return fmt.Errorf("write a number above %s and at most %s, with a point, such as %s", short(low),
 				short(high), short((low+high)/2))
 		}

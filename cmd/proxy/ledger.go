@@ -18,7 +18,9 @@ import (
 func ledgerCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	asJSON, before := false, ""
 	why := ledger.Why{Operator: login()}
+	var asked *flag.FlagSet
 	rest, path, err := words("ledger", args, stderr, func(fs *flag.FlagSet) {
+		asked = fs
 		fs.BoolVar(&asJSON, "json", asJSON, "print JSON")
 		fs.StringVar(&before, "before", before,
 			"compact answers given before `date`: 2006-01-02, or with a time as in RFC 3339")
@@ -36,8 +38,13 @@ func ledgerCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 	var done map[string]any
 	switch {
 	case what == "compact" && len(rest) == 1:
-		done, err = compact(ctx, path, before, why)
+		if err = takesOnly(asked, "ledger compact", "before", "reason", "operator", "json"); err == nil {
+			done, err = compact(ctx, path, before, why)
+		}
 	case len(rest) == 2 && (what == "export" || what == "import" || what == "backup"):
+		if err := takesOnly(asked, "ledger "+what, "json"); err != nil {
+			return err
+		}
 		var cfg *config.Config
 		if cfg, err = config.Load(path, os.Environ()); err == nil {
 			done, err = transfer(ctx, cfg, what, rest[1], stdout)
@@ -88,7 +95,7 @@ func transfer(ctx context.Context, cfg *config.Config, what, file string, stdout
 	case what == "backup" && file == "-":
 		return nil, usageError{errors.New("a backup wants a file: fugu ledger export writes to the standard output")}
 	default:
-		l, oerr := openManager(ctx, cfg, false)
+		l, oerr := openManager(ctx, cfg, toLook)
 		if oerr != nil {
 			return nil, oerr
 		}
@@ -144,7 +151,7 @@ func compact(ctx context.Context, path, before string, why ledger.Why) (map[stri
 		return nil, err
 	}
 
-	l, err := openManager(ctx, cfg, true)
+	l, err := openManager(ctx, cfg, toWrite)
 	if err != nil {
 		return nil, err
 	}

@@ -17,12 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"fugu/account"
-	"fugu/explain"
-
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"fugu/account"
+	"fugu/explain"
 	"fugu/test/adult"
 	"fugu/test/nightly"
 	"fugu/test/patient"

@@ -82,7 +82,7 @@ func (h *house) forgotten(ctx context.Context) error {
 	if h.config.Ledger.SQLite == "" && h.config.Ledger.Postgres == "" {
 		return nil
 	}
-	l, err := openManager(ctx, h.config, false)
+	l, err := openManager(ctx, h.config, toLook)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {

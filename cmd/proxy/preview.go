@@ -58,7 +58,7 @@ func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	defer h.close()
-	if err := h.openLedger(ctx, false); err != nil {
+	if err := h.openLedger(ctx, toLook); err != nil {
 		return err
 	}
 	if err := h.takeOver(ctx); err != nil {

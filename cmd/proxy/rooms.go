@@ -47,11 +47,7 @@ func (h *house) arrange() error {
 		if h.room(name) != nil {
 			continue
 		}
-		r := &room{database: name, guest: in(name, h.guest), guests: map[string]*pgconn.Config{}}
-		for user, guest := range h.guests {
-			r.guests[user] = in(name, guest)
-		}
-
+		r := h.newRoom(name)
 		for _, p := range h.policies {
 			if p.Database == name {
 				r.policies = append(r.policies, p)
@@ -60,6 +56,15 @@ func (h *house) arrange() error {
 		h.rooms = append(h.rooms, r)
 	}
 	return nil
+}
+
+// newRoom is the room of a database, with its guests and nothing else.
+func (h *house) newRoom(database string) *room {
+	r := &room{database: database, guest: in(database, h.guest), guests: map[string]*pgconn.Config{}}
+	for user, guest := range h.guests {
+		r.guests[user] = in(database, guest)
+	}
+	return r
 }
 
 // in is a way to the same server, into another database.
@@ -184,15 +189,6 @@ func (h *house) named(r *room, found []upstream.Finding) []upstream.Finding {
 func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, warnings []upstream.Finding, err error) {
 	protected, references, plain := r.kept()
 	databases := h.databases()
-
-	// Guests of several users can have the same hole, which is said once.
-	add := func(list *[]upstream.Finding, more []upstream.Finding) {
-		for _, f := range more {
-			if !slices.Contains(*list, f) {
-				*list = append(*list, f)
-			}
-		}
-	}
 	for _, user := range r.users() {
 		guest, who := r.guestOf(user)
 		found, suspicious, err := upstream.CheckGuest(ctx, guest, protected, references, databases...)
@@ -203,9 +199,8 @@ func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, war
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", who, err)
 		}
-		add(&holes, found)
-		add(&warnings, suspicious)
-		add(&warnings, blind)
+		holes = withNew(holes, found)
+		warnings = withNew(withNew(warnings, suspicious), blind)
 	}
 
 	reader, err := pgconn.ParseConfig(string(h.config.Upstream.Reader))
@@ -216,8 +211,21 @@ func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, war
 		reader.Database = r.database
 	}
 	found, err := upstream.CheckReader(ctx, reader, protected, references)
-	add(&holes, found)
-	return holes, warnings, err
+	if err != nil {
+		return nil, nil, fmt.Errorf("the reader: %w", err)
+	}
+	return withNew(holes, found), warnings, nil
+}
+
+// withNew appends those findings that are not there yet: guests of several users can have the same hole, which is said
+// once.
+func withNew(list, more []upstream.Finding) []upstream.Finding {
+	for _, f := range more {
+		if !slices.Contains(list, f) {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // takeOver uses what fugu fit has prepared, where it still holds; where it does not, a warning says so.

@@ -55,7 +55,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 
 	// What could go wrong with the configuration has done so by now: the rest is what clients meet.
-	door, err := openDoor(h.config, true)
+	door, err := openDoor(h.config, toServe)
 	if err != nil {
 		return err
 	}
@@ -93,6 +93,8 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGUSR2)
 	defer signal.Stop(signals)
 
+	// One life within the other: ctx is the proxy's, and ends with a cause; serving lasts until the last client has
+	// gone; active, until a successor takes the new ones.
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	serving, over := context.WithCancel(ctx)
@@ -101,6 +103,9 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	defer retire()
 	leave := s.office.open(active)
 	defer leave()
+
+	// What a successor looks after by itself is watched while this proxy is active; what guests can reach, for as long
+	// as a client is left.
 	var watching sync.WaitGroup
 	watching.Go(func() { s.door.watch(active, s.readAgain) })
 	grants := &grantsWatch{log: s.log, end: end,
@@ -140,6 +145,12 @@ func (s *served) answer(ctx context.Context, in inheritance, stdout io.Writer) e
 	if err == nil {
 		s.log.Info("stopped")
 	}
+	return withCause(ctx, err)
+}
+
+// withCause adds to how serving has ended what ended it from within: a successor that failed, or guests who can reach
+// what they must not.
+func withCause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); errors.Is(cause, errAlone) || errors.As(cause, new(upstream.Holes)) {
 		err = errors.Join(err, cause)
 	}
@@ -176,7 +187,7 @@ func (h *house) settle(ctx context.Context) error {
 		return err
 	}
 	if len(h.policies) > 0 {
-		if err := h.openLedger(ctx, true); err != nil {
+		if err := h.openLedger(ctx, toServe); err != nil {
 			return err
 		}
 		if err := addsUp(ctx, h.ledger, h.policies); err != nil {
@@ -312,7 +323,9 @@ func (s *served) replace(ctx context.Context, policies []*policy.Policy) error {
 	return nil
 }
 
-// catalog watches what the tables of the policies in force are. What changed may be a hole: that is looked for first.
+// catalog watches what the tables of the policies in force are. What changed may be a hole: that is looked for first,
+// though grants are checked once more with all that is loaded anew. There an error ends the loading, as of a migration
+// that is half done, and may come before the grants; and a hole alone ends the proxy.
 func (s *served) catalog(grants *grantsWatch) *catalogWatch {
 	return &catalogWatch{log: s.log,
 		states: func(ctx context.Context) (string, string, error) { return s.office.stands.Load().catalog(ctx) },

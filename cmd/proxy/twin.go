@@ -15,7 +15,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"golang.org/x/term"
 
 	"fugu/internal/config"
 	"fugu/internal/nearest"
@@ -27,8 +26,10 @@ import (
 // twinCommand makes, shows, exports and drops the twins that policies ask for.
 func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var o build.Options
-	asJSON, who := false, login()
+	asJSON, why := false, ledger.Why{Operator: login()}
+	var asked *flag.FlagSet
 	said, path, err := words("twin", args, stderr, func(fs *flag.FlagSet) {
+		asked = fs
 		fs.BoolVar(&asJSON, "json", false, "print JSON")
 		fs.BoolVar(&o.Again, "again", false,
 			"build: make twins again from the rows that there are now, with the counts that they have; free")
@@ -37,15 +38,15 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 			"build: the owner declares that the rows are drawn independently of those of every twin before")
 		fs.BoolVar(&o.Outside, "outside", false,
 			"build: make the first twin also of a table that has no row of some class of a secret")
-		fs.StringVar(&o.Reason, "reason", "", "`why`, for the audit chain")
-		fs.StringVar(&who, "user", who, "`who` builds, for the audit chain")
+		becauseOf(fs, &why)
 	})
 	if err != nil {
 		return err
 	}
 
 	// What is asked for is checked before anything is opened.
-	if err := checkAsked(said, o); err != nil {
+	o.Reason = why.Reason
+	if err := checkAsked(said, asked, o); err != nil {
 		return err
 	}
 
@@ -77,20 +78,20 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	defer func() { _ = at.Close(context.WithoutCancel(ctx)) }()
 	switch said[0] {
 	case "show":
-		return w.show(ctx, at, stdout, asJSON)
+		return w.show(ctx, at, datasets, stdout, asJSON)
 	case "drop":
 		return w.drop(ctx, at, stdout)
 	case "export":
 		return w.export(ctx, at, file, stdout, stderr, asJSON)
 	}
-	return w.build(ctx, at, o, who, stdout, stderr, asJSON)
+	return w.build(ctx, at, o, why.Operator, stdout, stderr, asJSON)
 }
 
 // twinWords are the commands of twins.
 var twinWords = []string{"build", "preview", "show", "drop", "export"}
 
-// checkAsked refuses what is no command of twins, and new counts without a reason.
-func checkAsked(said []string, o build.Options) error {
+// checkAsked refuses what is no command of twins, flags of another one, and new counts without a reason.
+func checkAsked(said []string, asked *flag.FlagSet, o build.Options) error {
 	if len(said) == 0 || !slices.Contains(twinWords, said[0]) {
 		const say = `say "fugu twin build", "preview", "show" or "drop", ` +
 			`with the names of datasets behind it, or none for all; or "fugu twin export", with a dataset and a file`
@@ -102,18 +103,26 @@ func checkAsked(said []string, o build.Options) error {
 		}
 		return usageError{fmt.Errorf("there is no twin %s: %s", said[0], say)}
 	}
+	takes := map[string][]string{"preview": {"json"}, "show": {"json"}, "export": {"json"},
+		"build": {"again", "new", "independent", "outside", "reason", "operator", "user", "json"}}[said[0]]
+	if err := takesOnly(asked, "twin "+said[0], takes...); err != nil {
+		return err
+	}
+	if o.Again && o.New {
+		return usageError{errors.New("-again keeps the counts that there are, and -new draws others: give one of them")}
+	}
 	if o.New && strings.TrimSpace(o.Reason) == "" {
 		return usageError{errors.New("new counts need a -reason: the audit chain keeps it")}
 	}
 	return nil
 }
 
-// apart reports whether twins are in another database than the protected tables.
-func (w *twins) apart() bool { return w.config.Upstream.Twins != "" }
+// standApart reports whether twins are in another database than the protected tables.
+func (w *twins) standApart() bool { return w.config.Upstream.Twins != "" }
 
 // connect opens a connection to where the twins are, as their owner.
 func (w *twins) connect(ctx context.Context) (*pgx.Conn, error) {
-	if !w.apart() {
+	if !w.standApart() {
 		return connectTwins(ctx, "upstream.keeper", w.config.Upstream.Keeper)
 	}
 	return connectTwins(ctx, "upstream.twins", w.config.Upstream.Twins)
@@ -226,7 +235,7 @@ func (w *twins) guests() ([]string, error) {
 
 // reader is the role that aggregates twins whose rows are not listed; empty where there is none, or no such twin.
 func (w *twins) reader() (string, error) {
-	if w.config.Upstream.Reader == "" || w.apart() {
+	if w.config.Upstream.Reader == "" || w.standApart() {
 		return "", nil
 	}
 	c, err := pgconn.ParseConfig(string(w.config.Upstream.Reader))
@@ -256,7 +265,7 @@ func (w *twins) build(
 
 	// The keeper reads the protected tables; where twins have a place apart, it is not the one who writes there.
 	keeper, target := at, (*pgx.Conn)(nil)
-	if w.apart() {
+	if w.standApart() {
 		target = at
 		if keeper, err = connectTwins(ctx, "upstream.keeper", w.config.Upstream.Keeper); err != nil {
 			return err
@@ -276,7 +285,7 @@ func (w *twins) build(
 		}
 		reports = append(reports, r)
 		if !asJSON {
-			told(stdout, root, r)
+			printBuild(stdout, root, r)
 		}
 	}
 	if asJSON {
@@ -288,8 +297,8 @@ func (w *twins) build(
 	return nil
 }
 
-// told prints what became of the twin of one table.
-func told(stdout io.Writer, root twinRoot, r build.Report) {
+// printBuild prints what became of the twin of one table.
+func printBuild(stdout io.Writer, root twinRoot, r build.Report) {
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(stdout, "%s %s: %s\n", coloured(stdout, inYellow, "warning:"), root.table.Qualified(), warning)
 	}
@@ -323,7 +332,7 @@ func told(stdout io.Writer, root twinRoot, r build.Report) {
 
 func (w *twins) drop(ctx context.Context, conn *pgx.Conn, stdout io.Writer) error {
 	for _, root := range w.roots {
-		dropped, err := build.Drop(ctx, conn, w.apart(), root.policy, root.table)
+		dropped, err := build.Drop(ctx, conn, w.standApart(), root.policy, root.table)
 		if err != nil {
 			return err
 		}
@@ -339,27 +348,12 @@ func (w *twins) drop(ctx context.Context, conn *pgx.Conn, stdout io.Writer) erro
 
 // buildProgress shows how far a build has come: a bar on a terminal, lines otherwise.
 func buildProgress(w io.Writer, name string) func(build.Step) {
-	width := 0
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		width, _, _ = term.GetSize(int(f.Fd()))
-	}
+	line := newProgressLine(w)
 	return func(s build.Step) {
-		if width < 40 {
+		if !line.fits() {
 			fmt.Fprintf(w, "fugu twin: %s: %3.0f%% %s\n", name, 100*s.Done, s.What)
 			return
 		}
-		bar := bar(s.Done)
-		text := []rune(fmt.Sprintf("%s %s %s", name, bar, s.What))
-		fmt.Fprintf(w, "\r\x1b[K%s", string(text[:min(len(text), width-1)]))
-		if s.Done == 1 {
-			fmt.Fprint(w, "\r\x1b[K")
-		}
+		line.show(fmt.Sprintf("%s %s %s", name, bar(s.Done), s.What), s.Done == 1)
 	}
-}
-
-// bar draws a part of a whole.
-func bar(done float64) string {
-	const cells = 20
-	filled := int(cells * done)
-	return "[" + strings.Repeat("#", filled) + strings.Repeat(".", cells-filled) + "]"
 }

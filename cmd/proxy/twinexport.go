@@ -27,7 +27,7 @@ func (w *twins) export(ctx context.Context, conn *pgx.Conn, file string, stdout,
 	}
 	defer dump.discard()
 
-	e := build.Exporter{Conn: conn, Apart: w.apart(), Fugu: built().String(), Progress: buildProgress(stderr,
+	e := build.Exporter{Conn: conn, Apart: w.standApart(), Fugu: built().String(), Progress: buildProgress(stderr,
 		p.Dataset)}
 	certificate, err := e.Export(ctx, p, dump)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -11,11 +12,16 @@ import (
 	"fugu/twin/build"
 )
 
-// show prints the list of twins that are there, and how their columns are shown.
-func (w *twins) show(ctx context.Context, conn *pgx.Conn, stdout io.Writer, asJSON bool) error {
+// show prints the list of twins that are there, of the datasets if some are named, and how their columns are shown.
+func (w *twins) show(
+	ctx context.Context, conn *pgx.Conn, datasets []string, stdout io.Writer, asJSON bool,
+) error {
 	all, err := build.Twins(ctx, conn)
 	if err != nil {
 		return fmt.Errorf("reading the list of twins: %w", err)
+	}
+	if len(datasets) > 0 {
+		all = slices.DeleteFunc(all, func(x build.Twin) bool { return !slices.Contains(datasets, x.Dataset) })
 	}
 	if asJSON {
 		return printJSON(stdout, orNone(all))

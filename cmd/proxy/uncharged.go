@@ -55,6 +55,8 @@ func lateSecrets(ctx context.Context, l ledger.Ledger, p *policy.Policy) (out []
 			gone = max(gone, a.Releases)
 		}
 	}
+
+	// Each answer about a table is charged to each of its secrets: who has fewer than another came later.
 	for _, t := range p.Tables {
 		if !noisy(t) {
 			continue
@@ -69,6 +71,7 @@ func lateSecrets(ctx context.Context, l ledger.Ledger, p *policy.Policy) (out []
 		if most == 0 {
 			most = gone
 		}
+
 		for _, s := range secrets {
 			if n := releases[s]; n < most {
 				out = append(out, fmt.Sprintf("secret %s of table %s was charged for %d of %d answers: the others "+

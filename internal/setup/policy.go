@@ -35,7 +35,7 @@ func (p *Plan) Policy() string {
 	b.line(fmt.Sprintf("  %s:", yaml(p.Root.String())), "")
 	b.line(fmt.Sprintf("    rows: %d", p.Rows), "public: everybody may know it")
 	if p.Answers == policy.FromTwin {
-		p.twin(&b, p.Root, true)
+		p.twin(&b, p.Root)
 	} else {
 		p.noise(&b, p.Root)
 	}
@@ -49,7 +49,7 @@ func (p *Plan) Policy() string {
 		}
 		b.line(fmt.Sprintf("    link: {to: %s, on: {%s}}", yaml(l.To.String()), strings.Join(on, ", ")), "")
 		if p.Answers == policy.FromTwin {
-			p.twin(&b, l.Table, false)
+			p.twin(&b, l.Table)
 		} else {
 			p.noise(&b, l.Table)
 		}
@@ -60,7 +60,7 @@ func (p *Plan) Policy() string {
 }
 
 // twin writes how a table is answered from its twin.
-func (p *Plan) twin(b *text, t *Table, root bool) {
+func (p *Plan) twin(b *text, t *Table) {
 	b.line("    answers: twin", "any SQL, on a copy in which the secret is blurred once")
 	b.line("    twin:", "")
 	if p.ShowRows {
@@ -82,12 +82,13 @@ func (p *Plan) twin(b *text, t *Table, root bool) {
 	}
 
 	// What is said of subjects and of known rows holds for the table that has the secret.
-	if root && p.IndependentRows {
+	if t != p.Root {
+		return
+	}
+	if p.IndependentRows {
 		b.line("      independent_rows: true", "rows of one subject are taken to be drawn one by one")
 	}
-	if root {
-		b.line("      known_rows: 0", "rows of the table that analysts may know one by one")
-	}
+	b.line("      known_rows: 0", "rows of the table that analysts may know one by one")
 }
 
 // noise writes how a table is answered with noise on each statement: by a reference, and by public domains, which are

@@ -143,7 +143,7 @@ func (s *scanner) literal() (text string, known bool) {
 	whole, quote := s.rest, s.rest[0]
 	switch {
 	case quote == '\'' || quote == '"':
-		if !s.quoted(quote, false) {
+		if !s.quoted(quote, noEscapes) {
 			return "", false
 		}
 		text = whole[1 : len(whole)-len(s.rest)-1]

@@ -33,12 +33,12 @@ func (s *scanner) next() (word, token) {
 				return word{}, awkwardToken
 			}
 		case c == '\'':
-			if !s.quoted('\'', false) {
+			if !s.quoted('\'', noEscapes) {
 				return word{}, awkwardToken
 			}
 		case c == '"':
 			whole := s.rest
-			if !s.quoted('"', false) {
+			if !s.quoted('"', noEscapes) {
 				return word{}, awkwardToken
 			}
 			return word{whole[1 : len(whole)-len(s.rest)-1], true}, wordToken
@@ -52,7 +52,7 @@ func (s *scanner) next() (word, token) {
 			// E before a string changes how it ends, and U& may spell a name in another way.
 			switch {
 			case strings.HasPrefix(s.rest, "'") && len(w) == 1 && w[0]|0x20 == 'e':
-				if !s.quoted('\'', true) {
+				if !s.quoted('\'', backslashEscapes) {
 					return word{}, awkwardToken
 				}
 				continue
@@ -103,11 +103,19 @@ func (s *scanner) comment() bool {
 	return false
 }
 
-// quoted drops what stands in quotes, in which a quote is written twice, or behind a backslash where that escapes.
-func (s *scanner) quoted(quote byte, backslash bool) bool {
+// escapes says whether a backslash in quotes takes what is behind it along: in strings that begin with E alone.
+type escapes bool
+
+const (
+	noEscapes        escapes = false
+	backslashEscapes escapes = true
+)
+
+// quoted drops what stands in quotes, in which a quote is written twice, or escaped.
+func (s *scanner) quoted(quote byte, e escapes) bool {
 	for i := 1; i < len(s.rest); i++ {
 		switch {
-		case backslash && s.rest[i] == '\\':
+		case e == backslashEscapes && s.rest[i] == '\\':
 			i++
 		case s.rest[i] != quote:
 		case i+1 < len(s.rest) && s.rest[i+1] == quote:

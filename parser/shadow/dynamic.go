@@ -14,10 +14,10 @@ import (
 )
 
 // Suspects is the first look: whether a text has any word that could make it need the shadows.
-func (s *Shadows) Suspects(sql string) bool { return s != nil && suspicious(sql, false) }
+func (s *Shadows) Suspects(sql string) bool { return s != nil && suspicious(sql, maskedWords) }
 
 // Touches is the first look for the shadows and for an Introspection at once. It is all that other texts pay.
-func (s *Shadows) Touches(sql string) bool { return s != nil && suspicious(sql, true) }
+func (s *Shadows) Touches(sql string) bool { return s != nil && suspicious(sql, listedWords) }
 
 // Mentions reports whether a text could need the shadows: whether it names what they stand for, or holds code of its
 // own. It errs towards true.
@@ -52,10 +52,17 @@ func ambiguous(sql string, tokens []*pg.ScanToken) bool {
 	return false
 }
 
+// wordSet is which words a first look finds.
+type wordSet bool
+
+const (
+	maskedWords wordSet = false // names of what is masked or refused
+	listedWords wordSet = true  // and of what an Introspection changes
+)
+
 // suspicious is a first look at the words of a text, in strings and comments too: whether it has code of its own, names
-// that are written with escapes, the name of what is masked or refused or, if listing is set, of what an Introspection
-// changes.
-func suspicious(sql string, listing bool) bool {
+// that are written with escapes, or words of a set.
+func suspicious(sql string, words wordSet) bool {
 	for i := 0; i < len(sql); {
 		if c := sql[i] | 0x20; c < 'a' || c > 'z' {
 			i++
@@ -94,7 +101,7 @@ func suspicious(sql string, listing bool) bool {
 		case "function", "procedure":
 			return true
 		default:
-			if shadowWord(w) || listing && introspective(w) {
+			if shadowWord(w) || words == listedWords && introspective(w) {
 				return true
 			}
 		}
@@ -205,7 +212,7 @@ func static(language, code string) bool {
 		return false
 	}
 	scan, err := pg.Scan(code)
-	if err != nil || speaks(code, scan.Tokens) || ambiguous(code, scan.Tokens) && (suspicious(code, false) ||
+	if err != nil || speaks(code, scan.Tokens) || ambiguous(code, scan.Tokens) && (suspicious(code, maskedWords) ||
 		strings.Contains(strings.ToLower(code), "execute")) {
 		return false
 	}

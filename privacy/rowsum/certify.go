@@ -55,9 +55,20 @@ type widest struct {
 	deltas [2]float64
 }
 
-// Certify bounds δ over all pairs; if not whole, over some of those that are farthest apart alone, the hardest so far
-// among them, which is about the same and takes less. What once took too long is not tried again.
-func (s *Sum) Certify(a Ask, whole bool) (Certificate, error) {
+// PairSet says which pairs of numbers of rows a bound is over.
+type PairSet bool
+
+const (
+	// FarthestPairs are some of those that are farthest apart, the hardest so far among them. Their bound is about that
+	// of all, and takes less: a search for noise looks at them first.
+	FarthestPairs PairSet = false
+	// AllPairs are what is promised of.
+	AllPairs PairSet = true
+)
+
+// Certify bounds δ over pairs. What once took too long is not tried again.
+func (s *Sum) Certify(a Ask, over PairSet) (Certificate, error) {
+	whole := over == AllPairs
 	if s.beyond {
 		return Certificate{}, ErrBeyond
 	}
@@ -154,7 +165,7 @@ func (r *certification) farthest(all bool) error {
 		if err != nil {
 			return err
 		}
-		d, err := r.apart(b, b.apart, low)
+		d, err := r.boundPair(b, b.apart, low)
 		if err != nil {
 			return err
 		}
@@ -195,7 +206,7 @@ func (r *certification) nearer() error {
 		for at := b.apart; at > 1; {
 			slack := math.Max(0, limit-math.Max(upper[0], upper[1]))
 			far := min(at, max(1, int(math.Sqrt(slack/bent))))
-			lower, err := r.apart(b, at-far, low)
+			lower, err := r.boundPair(b, at-far, low)
 			if err != nil {
 				return err
 			}
@@ -214,8 +225,8 @@ func (r *certification) nearer() error {
 	})
 }
 
-// apart bounds δ of the pair that is so far apart, in both orders.
-func (r *certification) apart(b box, by int, low curve) ([2]float64, error) {
+// boundPair bounds δ of the pair that is so far apart, in both orders.
+func (r *certification) boundPair(b box, by int, low curve) ([2]float64, error) {
 	if by == 0 {
 		same := r.same()
 		return [2]float64{same, same}, nil

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -15,8 +16,6 @@ import (
 	"fugu/test/patient"
 	"fugu/upstream"
 	"fugu/wire"
-
-	"log/slog"
 )
 
 // serveBeside serves the database doors, which holds protected rows, and beside it one without any: by the masks of

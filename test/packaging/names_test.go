@@ -67,9 +67,11 @@ func findings(recipeText, script, unit string) (all []string) {
 		}
 	}
 	for _, s := range r.Scripts {
-		if out, err := exec.Command("sh", "-n", filepath.Join(root, s)).CombinedOutput(); err != nil {
+		text, _ := os.ReadFile(filepath.Join(root, s)) // one that is not there is a finding of bash's
+		if out, err := exec.Command("bash", "-n", filepath.Join(root, s)).CombinedOutput(); err != nil {
 			add("%s: %v: %s", s, err, out)
 		}
+		all = append(all, strictness(s, string(text))...)
 	}
 
 	for line := range strings.Lines(unit) {
@@ -80,6 +82,25 @@ func findings(recipeText, script, unit string) (all []string) {
 		}
 	}
 	return all
+}
+
+// strictness is what is wrong with how a script takes its own mistakes: it has to stop at the first. The sh of Debian
+// 12 knows no pipefail, and bash is on every Debian.
+func strictness(name, text string) []string {
+	if strings.HasPrefix(text, "#!/bin/bash\n") && strings.Contains(text, "\nset -euo pipefail\n") {
+		return nil
+	}
+	return []string{name + " goes on behind a mistake: it begins with #!/bin/bash and set -euo pipefail"}
+}
+
+// A script that goes on behind a mistake is found.
+func TestStrictness(t *testing.T) {
+	for text, wrong := range map[string]bool{"#!/bin/bash\nset -euo pipefail\ntrue\n": false,
+		"#!/bin/sh\nset -euo pipefail\ntrue\n": true, "#!/bin/bash\nset -e\ntrue\n": true} {
+		if got := strictness("it", text); (len(got) > 0) != wrong {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
 }
 
 // The recipe fits the repository, and each planted mistake is found.

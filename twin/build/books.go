@@ -171,6 +171,11 @@ const (
 	hidLess                      // the same, of which less was hidden than is to be now
 )
 
+// errOtherRows is the error of a build beside an earlier twin of rows that were others.
+var errOtherRows = errors.New("rows were added, removed or moved between classes since its counts were drawn; " +
+	"beside the earlier twin a new one would show how many: keep the earlier one, or, if the rows were drawn " +
+	"independently of those of before, say so with -new -independent -reason")
+
 // draw returns what a build goes by: what is in the ledger, or next, which is paid for now. compare says how the rows
 // and their classes are to those that earlier draws were made of; it is asked if there is one.
 func (b books) draw(ctx context.Context, p *policy.Policy, table policy.QualifiedName, next Draw, published *Twin,
@@ -186,9 +191,7 @@ func (b books) draw(ctx context.Context, p *policy.Policy, table policy.Qualifie
 	switch {
 	case found == otherRows && !o.Independent:
 		// Rows that came, went or changed their class since are rows whose place in both twins is known: they show N.
-		return Draw{}, false, errors.New("rows were added, removed or moved between classes since its counts were " +
-			"drawn; beside the earlier twin a new one would show how many: keep the earlier one, or, if the rows " +
-			"were drawn independently of those of before, say so with -new -independent -reason")
+		return Draw{}, false, errOtherRows
 	case found == otherClasses && !o.Independent:
 		return Draw{}, false, errors.New("a twin of these rows was told by other classes: it shows as it is what a " +
 			"new one would blur, and the two together show both secrets; keep the conditions of the secrets, and " +

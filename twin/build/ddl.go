@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -82,12 +83,12 @@ func (s *source) constrain(ctx context.Context, db pgx.Tx, keys fresh) (left []s
 
 	// The key of a table whose rows stand more than once can be none of the twin's.
 	if s.primary != nil && s.keeps(s.primary) && keys.distinct(s.primary) {
-		key := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY (%s)", newName(s), s.indexName(-1),
-			list("", s.primary))
+		index := s.indexName("of the primary key")
+		key := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY (%s)", newName(s), index, list("", s.primary))
 		if _, err := db.Exec(ctx, key); err != nil {
 			return nil, fmt.Errorf("the primary key of the twin of %s: %w", s.qualified(), err)
 		}
-		s.named = append(s.named, [2]string{s.indexName(-1), parser.QuoteIdent(s.primaryName)})
+		s.named = append(s.named, [2]string{index, parser.QuoteIdent(s.primaryName)})
 	} else if s.primary != nil && s.keeps(s.primary) {
 		left = append(left, fmt.Sprintf("the primary key of %s, whose values stand more than once in a twin",
 			s.qualified()))
@@ -103,11 +104,12 @@ func (s *source) constrain(ctx context.Context, db pgx.Tx, keys fresh) (left []s
 			func(u []string) bool { return sameNames(u, i.columns) }) {
 			unique = "UNIQUE "
 		}
-		if !attempt(ctx, db, fmt.Sprintf("CREATE %sINDEX %s ON %s%s", unique, s.indexName(n), newName(s), i.sql)) {
+		index := s.indexName(strconv.Itoa(n))
+		if !attempt(ctx, db, fmt.Sprintf("CREATE %sINDEX %s ON %s%s", unique, index, newName(s), i.sql)) {
 			left = append(left, fmt.Sprintf("index %s of %s", parser.QuoteIdent(i.name), s.qualified()))
 			continue
 		}
-		s.named = append(s.named, [2]string{s.indexName(n), parser.QuoteIdent(i.name)})
+		s.named = append(s.named, [2]string{index, parser.QuoteIdent(i.name)})
 	}
 
 	// A twin that nobody has analyzed is planned for as if it were empty.
@@ -117,9 +119,10 @@ func (s *source) constrain(ctx context.Context, db pgx.Tx, keys fresh) (left []s
 	return left, nil
 }
 
-// indexName is what an index of a table is called until it is published and the one before is gone.
-func (s *source) indexName(n int) string {
-	return parser.QuoteIdent(fmt.Sprintf("~ index %d of %d", n, s.oid))
+// indexName is what an index of a table is called, by its number or what it is of, until it is published and the one
+// before is gone.
+func (s *source) indexName(which string) string {
+	return parser.QuoteIdent(fmt.Sprintf("~ index %s of %d", which, s.oid))
 }
 
 // attempt runs a statement, and reports whether it went; where it failed it is as if it had not been tried.

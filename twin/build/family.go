@@ -1,8 +1,9 @@
 package build
 
 import (
-	"fugu/policy"
 	"slices"
+
+	"fugu/policy"
 )
 
 // family is a table with secrets and the tables whose rows go with its rows, each behind the one that it is linked to.

@@ -210,6 +210,12 @@ func (j *job) draw(ctx context.Context, c counts) (d Draw, charged bool, err err
 	}
 	compare := func() (likeness, error) { return before.compare(ctx) }
 	d, charged, err = j.books.draw(ctx, j.policy, root.Qualified(), j.next, j.published, j.last, compare, j.options)
+	if errors.Is(err, errOtherRows) && root.primary == nil {
+		// Where a column came nobody thinks of their rows as others.
+		err = fmt.Errorf("%w. The table has no primary key, so that a row is known by all of its columns: a value "+
+			"that was changed, or a column that came or went, makes other rows of them, and so does a primary key "+
+			"that is added now. With values and columns as they were then, the build goes on", err)
+	}
 	if err != nil {
 		return d, false, err
 	}

@@ -3,10 +3,11 @@ package build
 import (
 	"context"
 	"fmt"
-	"fugu/ledger"
 	"io"
 
 	"github.com/jackc/pgx/v5"
+
+	"fugu/ledger"
 )
 
 // Keeper makes twins.

@@ -35,16 +35,9 @@ type reference struct {
 // what refers to them has to follow by a link, or to go. An ordinary table that guests read and that refers to
 // protected rows tells of each row that there is, and with its other columns which of them were taken.
 func (f *family) checkReferences(ctx context.Context, db pgx.Tx, guests []string) error {
-	oids := make([]uint32, len(f.sources))
-	for i, s := range f.sources {
-		oids[i] = s.oid
-	}
-	if guests == nil {
-		guests = []string{}
-	}
-
-	// The database knows all foreign keys that lead to these tables, or from them.
-	rows, _ := db.Query(ctx, describeReferences, oids, guests)
+	// The database knows all foreign keys that lead to these tables, or from them. No guests are an empty list, and not
+	// NULL.
+	rows, _ := db.Query(ctx, describeReferences, f.oids(), append([]string{}, guests...))
 	references, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r reference, err error) {
 		return r, row.Scan(&r.name, &r.oid, &r.table, &r.to, &r.columns, &r.seen)
 	})
@@ -71,6 +64,15 @@ func (f *family) checkReferences(ctx context.Context, db pgx.Tx, guests []string
 		}
 	}
 	return nil
+}
+
+// oids are the family's tables as the catalog knows them.
+func (f *family) oids() []uint32 {
+	out := make([]uint32, len(f.sources))
+	for i, s := range f.sources {
+		out[i] = s.oid
+	}
+	return out
 }
 
 // follows reports whether a column is of the link to that table.
@@ -100,14 +102,7 @@ const describePartners = `SELECT c.conname, c.conrelid, c.confrelid::regclass::t
 // of those no row of the twin points at says which rows were not taken, and what else stands in them how many of these
 // are of each class. A column that gets new values points at nobody's row.
 func (f *family) checkPartners(ctx context.Context, db pgx.Tx, keys map[*source]fresh, guests []string) error {
-	oids := make([]uint32, len(f.sources))
-	for i, s := range f.sources {
-		oids[i] = s.oid
-	}
-	if guests == nil {
-		guests = []string{}
-	}
-	rows, _ := db.Query(ctx, describePartners, oids, guests)
+	rows, _ := db.Query(ctx, describePartners, f.oids(), append([]string{}, guests...))
 	partners, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r reference, err error) {
 		return r, row.Scan(&r.name, &r.oid, &r.table, &r.columns)
 	})

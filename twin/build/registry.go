@@ -16,7 +16,7 @@ import (
 )
 
 // schema is where twins are. It is the keeper's.
-const schema = "fugu_twin"
+const schema = parser.TwinSchema
 
 // registry is the table that says which twins there are, for analysts too: all of it may be published.
 const registry = parser.TwinRegistry

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"fugu/dataset"
 	"fugu/internal/hook"
 	"fugu/parser"
@@ -47,8 +49,10 @@ func (b *Built) there(ctx context.Context, reader *upstream.Reader, t *dataset.P
 	}
 
 	unlisted := t.Table.AtLeast > 0
-	rows, err := reader.Query(ctx, built, [][]byte{[]byte(parser.TwinSchema), []byte(t.Table.Name),
-		[]byte(strconv.FormatBool(!unlisted)), []byte(t.Table.Schema)}, []uint32{25, 25, 16, 25})
+	values := [][]byte{[]byte(parser.TwinSchema), []byte(t.Table.Name), []byte(strconv.FormatBool(!unlisted)),
+		[]byte(t.Table.Schema)}
+	rows, err := reader.Query(ctx, built, values,
+		[]uint32{pgtype.TextOID, pgtype.TextOID, pgtype.BoolOID, pgtype.TextOID})
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}

@@ -25,7 +25,7 @@ type Chance struct {
 // the client's session.
 func Channels(ctx context.Context, reader *upstream.Reader, snap *dataset.Snapshot,
 	ask func(context.Context, string) ([][]string, error)) (out []Chance, err error) {
-	if there, err := made(ctx, reader, "fugu columns"); err != nil || !there {
+	if there, err := Made(ctx, reader, "fugu columns"); err != nil || !there {
 		return nil, err
 	}
 	rows, err := ask(ctx, `SELECT c.table_schema, c.table_name, c.column_name, x.entry

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"fugu/dataset"
 	"fugu/explain"
 	"fugu/parser"
@@ -30,7 +32,7 @@ type Class struct {
 // the client's session.
 func Classes(ctx context.Context, reader *upstream.Reader, snap *dataset.Snapshot,
 	ask func(context.Context, string) ([][]string, error)) (out []Class, err error) {
-	if there, err := made(ctx, reader, "fugu twins"); err != nil || !there {
+	if there, err := Made(ctx, reader, "fugu twins"); err != nil || !there {
 		return nil, err
 	}
 	rows, err := ask(ctx, `SELECT t.table_schema, t.table_name, t.built, t.rows,
@@ -62,10 +64,12 @@ func Classes(ctx context.Context, reader *upstream.Reader, snap *dataset.Snapsho
 	return out, nil
 }
 
-// made reports whether builds have made a list of theirs, by its name.
-func made(ctx context.Context, reader *upstream.Reader, list string) (bool, error) {
+// Made reports whether builds have made a relation in the schema of twins: a twin, or a list of theirs. The reader can
+// look there without reading a row.
+func Made(ctx context.Context, reader *upstream.Reader, name string) (bool, error) {
 	rows, err := reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
-		"WHERE n.nspname = $1 AND c.relname = $2", [][]byte{[]byte(parser.TwinSchema), []byte(list)}, []uint32{25, 25})
+		"WHERE n.nspname = $1 AND c.relname = $2", [][]byte{[]byte(parser.TwinSchema), []byte(name)},
+		[]uint32{pgtype.TextOID, pgtype.TextOID})
 	return len(rows) > 0, err
 }
 

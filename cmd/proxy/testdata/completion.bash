@@ -20,7 +20,7 @@ _fugu() {
       elif [ "$COMP_CWORD" -eq 2 ]; then words="add"
       fi ;;
     twin)
-      if [ "${word#-}" != "$word" ]; then words="-again -c -independent -json -new -outside -reason -user"
+      if [ "${word#-}" != "$word" ]; then words="-again -c -independent -json -new -operator -outside -reason -user"
       elif [ "$COMP_CWORD" -eq 2 ]; then words="build preview show drop export"
       fi ;;
     preview)
@@ -34,7 +34,7 @@ _fugu() {
       elif [ "$COMP_CWORD" -eq 2 ]; then words="show reset"
       fi ;;
     epoch)
-      if [ "${word#-}" != "$word" ]; then words="-c -reason -user"
+      if [ "${word#-}" != "$word" ]; then words="-c -operator -reason -user"
       elif [ "$COMP_CWORD" -eq 2 ]; then words="advance"
       fi ;;
     audit)

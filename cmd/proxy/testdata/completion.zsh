@@ -66,9 +66,10 @@ _fugu() {
       '-independent[build\: the owner declares that the rows are drawn independently of those of every twin before]' \
       '-json[print JSON]' \
       '-new[build\: draw new counts, which is charged like the first; needs -reason]' \
+      '-operator[name for the audit\: who]:name:_default' \
       '-outside[build\: make the first twin also of a table that has no row of some class of a secret]' \
-      '-reason[why, for the audit chain]:why:_default' \
-      '-user[who builds, for the audit chain]:who:_default' '*: :_default' ;;
+      '-reason[text for the audit\: why]:text:_default' \
+      '-user[the same as -operator, by its former name]:name:_default' '*: :_default' ;;
   preview)
     _arguments '1: :(preview)' \
       '-c[configuration file]:file:_default' \
@@ -91,12 +92,13 @@ _fugu() {
       '-n[show the last number of charges]:number:_default' \
       '-operator[name for the audit\: who]:name:_default' \
       '-reason[text for the audit\: why]:text:_default' \
-      '-user[show what name asked]:name:_default' '*: :_default' ;;
+      '-user[show the accounts of name, and what they asked; who resets is -operator]:name:_default' '*: :_default' ;;
   epoch)
     _arguments '1: :(epoch)' '2: :(advance)' \
       '-c[configuration file]:file:_default' \
-      '-reason[why, for the audit chain]:why:_default' \
-      '-user[who says so, for the audit chain]:who:_default' '*: :_default' ;;
+      '-operator[name for the audit\: who]:name:_default' \
+      '-reason[text for the audit\: why]:text:_default' \
+      '-user[the same as -operator, by its former name]:name:_default' '*: :_default' ;;
   audit)
     _arguments '1: :(audit)' '2: :(verify export)' \
       '-c[configuration file]:file:_default' \
