@@ -76,7 +76,8 @@ func TestReadLongValues(t *testing.T) {
 		nil, []Table{note, {Schema: "public", Name: "child"}})
 	if want := `WITH "fugu whole 1" AS MATERIALIZED (SELECT (w.r)."ctid", (w.r)."q" FROM (SELECT qq AS r FROM ` +
 		`(SELECT t."ctid", t."q" FROM "public"."adult" AS t OFFSET 0) AS qq OFFSET 0) AS w), "fugu whole 2" AS ` +
-		`MATERIALIZED (SELECT t."x", t."y" FROM "public"."child" AS t) SELECT t.ctid, t2.x FROM "fugu whole 1" t LEFT JOIN ` +
+		`MATERIALIZED (SELECT t."x", t."y" FROM "public"."child" AS t) SELECT t.ctid, t2.x FROM "fugu whole 1" t ` +
+		`LEFT JOIN ` +
 		`"fugu whole 2" t2 ON t2.y = t.q OFFSET ((SELECT pg_catalog.count(*) FROM "fugu whole 1") + ` +
 		`(SELECT pg_catalog.count(*) FROM "fugu whole 2")) * 0`; err != nil || got != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
