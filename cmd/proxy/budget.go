@@ -315,7 +315,7 @@ func showBudget(ctx context.Context, path, dataset, user string, limit int, asJS
 	if len(d.Refused)+int(d.Lost) > 0 {
 		var parts []string
 		for _, code := range slices.Sorted(maps.Keys(d.Refused)) {
-			parts = append(parts, fmt.Sprintf("%s %d times", code, d.Refused[code]))
+			parts = append(parts, fmt.Sprintf("%s %s", code, numbered(int(d.Refused[code]), "time")))
 		}
 		if d.Lost > 0 {
 			parts = append(parts, fmt.Sprintf("%d more of all datasets that are only counted", d.Lost))
