@@ -50,7 +50,7 @@ func (s *told) Policies(context.Context) ([]Policy, error) {
 func (s *told) Twins(context.Context) ([]Twin, error) {
 	return []Twin{{Dataset: "adult", Table: "t", Built: time.Unix(1e9, 0), Rows: 1234567,
 		Classes: []Class{{"rich", 1000, 100, new(5.0)}, {"old", 30, 3, nil}},
-		Groups: []Group{{"rich", 10, 3, 4}, {"rich", 100, 9, 10}}, Known: []Known{{Rows: 5}}}, {Table: "u"}}, s.err
+		Groups:  []Group{{"rich", 10, 3, 4}, {"rich", 100, 9, 10}}, Known: []Known{{Rows: 5}}}, {Table: "u"}}, s.err
 }
 
 func (s *told) Curve(ctx context.Context, statement string) (Curve, error) {
