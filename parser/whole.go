@@ -14,18 +14,22 @@ import (
 )
 
 // ReadWhole has a SELECT of ours read ordinary tables from end to end, once, before it reads anything else, and go on
-// with what it has read; and of protected tables the long values of each row that it reads, whatever the row's others
-// are. Everybody sees which blocks the server has in memory: of an ordinary table block by block, and of a protected
-// one by how many of their own are there no more. PostgreSQL stops reading a table where a join has found what it looks
-// for, or never begins where nobody looks, and reads a long value where somebody asks for it: that is told by protected
-// rows.
+// with what it has read; protected ones too, where there are several; and of one the long values of each row, whatever
+// the row's others are. Everybody sees which blocks the server has in memory: of an ordinary table block by block, and
+// of a protected one by how many of their own are there no more, or by the time that it took. PostgreSQL stops reading
+// a table where a join has found what it looks for, never begins where nobody looks, or begins anew for each row, and
+// reads a long value where somebody asks for it: that is told by protected rows. One that is alone is read once.
 //
-// Each ordinary table becomes a WITH query that is materialized, which PostgreSQL keeps in the memory of the session.
-// The offset counts its rows, and is evaluated before the first row of the SELECT is asked for (PostgreSQL's
-// nodeLimit.c).
+// Each such table becomes a WITH query that is materialized, which PostgreSQL keeps in the memory of the session, or in
+// a file of its own. The offset counts its rows, and is evaluated before the first row of the SELECT is asked for
+// (PostgreSQL's nodeLimit.c).
 func ReadWhole(sql string, ordinary, protected []Table) (string, error) {
+	whole := ordinary
+	if len(protected) > 1 {
+		whole, protected = slices.Concat(ordinary, protected), nil
+	}
 	protected = slices.DeleteFunc(slices.Clone(protected), func(t Table) bool { return len(t.Long) == 0 })
-	if len(ordinary)+len(protected) == 0 {
+	if len(whole)+len(protected) == 0 {
 		return sql, nil
 	}
 	parsed, err := pg.Parse(sql)
@@ -41,7 +45,7 @@ func ReadWhole(sql string, ordinary, protected []Table) (string, error) {
 			return "", fmt.Errorf("reading long values of %s: %w", t, err)
 		}
 	}
-	with, rows := materialize(parsed, ordinary)
+	with, rows := materialize(parsed, whole)
 	text, err := deparse(parsed.Stmts[0].Stmt, parsed.Version, 1, nil)
 	if err != nil || len(with) == 0 {
 		return text, err

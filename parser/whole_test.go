@@ -58,17 +58,28 @@ func TestReadLongValues(t *testing.T) {
 			"SELECT t1.note FROM public.adult t CROSS JOIN other.adult t1"},
 		{"SELECT count(t.note) FROM public.adult AS t WHERE t.note = t.c GROUP BY t.c", nil,
 			"SELECT count(t.note) FROM " + rows + " t WHERE t.note = t.c GROUP BY t.c"},
-		{"SELECT t1.ctid, t2.x FROM public.adult AS t1 LEFT JOIN public.child AS t2 ON t2.y = t1.q", nil,
+		{"SELECT t1.ctid, t2.x FROM public.adult AS t1 LEFT JOIN other.child AS t2 ON t2.y = t1.q", nil,
 			`SELECT t1.ctid, t2.x FROM (SELECT (w.r).ctid, (w.r).q FROM (SELECT qq AS r FROM (SELECT t.ctid, t.q ` +
-				`FROM public.adult t OFFSET 0) qq OFFSET 0) w) t1 LEFT JOIN public.child t2 ON t2.y = t1.q`},
+				`FROM public.adult t OFFSET 0) qq OFFSET 0) w) t1 LEFT JOIN other.child t2 ON t2.y = t1.q`},
 		{"SELECT 1 FROM public.adult AS t CROSS JOIN public.text AS t1 WHERE t1.q = t.c", []Table{text},
 			`WITH "fugu whole 1" AS MATERIALIZED (SELECT (w.r)."q" FROM (SELECT qq AS r FROM (SELECT t."q" FROM ` +
 				`"public"."text" AS t OFFSET 0) AS qq OFFSET 0) AS w) SELECT 1 FROM public.adult t CROSS JOIN ` +
 				`"fugu whole 1" t1 WHERE t1.q = t.c OFFSET ((SELECT pg_catalog.count(*) FROM "fugu whole 1")) * 0`},
 	} {
-		got, err := ReadWhole(c.sql, c.ordinary, []Table{note, {Schema: "public", Name: "child"}})
-		if err != nil || got != c.want {
+		if got, err := ReadWhole(c.sql, c.ordinary, []Table{note}); err != nil || got != c.want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.sql, err, got, c.want)
 		}
+	}
+
+	// Of two protected tables each is read whole, behind the ordinary ones.
+	got, err := ReadWhole("SELECT t.ctid, t2.x FROM public.adult AS t LEFT JOIN public.child AS t2 ON t2.y = t.q",
+		nil, []Table{note, {Schema: "public", Name: "child"}})
+	if want := `WITH "fugu whole 1" AS MATERIALIZED (SELECT (w.r)."ctid", (w.r)."q" FROM (SELECT qq AS r FROM ` +
+		`(SELECT t."ctid", t."q" FROM "public"."adult" AS t OFFSET 0) AS qq OFFSET 0) AS w), "fugu whole 2" AS ` +
+		`MATERIALIZED (SELECT t."x", t."y" FROM "public"."child" AS t) SELECT t.ctid, t2.x FROM "fugu whole 1" t ` +
+		`LEFT JOIN ` +
+		`"fugu whole 2" t2 ON t2.y = t.q OFFSET ((SELECT pg_catalog.count(*) FROM "fugu whole 1") + ` +
+		`(SELECT pg_catalog.count(*) FROM "fugu whole 2")) * 0`; err != nil || got != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 }

@@ -29,7 +29,7 @@ type Done func(mechanism.Statistics, error) error
 // Where it fails before it begins to read, done is not called.
 func (r *Reader) Statistics(ctx context.Context, questions []Question, start []*big.Rat, done Done) error {
 	return r.with(ctx, func(c *pgconn.PgConn) error {
-		if err := begin(ctx, c, alone); err != nil {
+		if err := begin(ctx, c, alone()); err != nil {
 			return err
 		}
 		defer rollback(ctx, c)
@@ -38,8 +38,15 @@ func (r *Reader) Statistics(ctx context.Context, questions []Question, start []*
 }
 
 // alone keeps a transaction from parallel workers. They come and go with a scan, and everybody can see by a statement
-// of their own whether the server has any left.
-const alone = "; SET LOCAL max_parallel_workers_per_gather = 0"
+// of their own whether the server has any left. It also keeps it from joins by nested loops, where there is another
+// way: they go through one side as often as the other has rows that meet a condition, and take as long.
+func alone() string {
+	set := "; SET LOCAL max_parallel_workers_per_gather = 0"
+	if !hook.ReadLazily {
+		set += "; SET LOCAL enable_nestloop = off"
+	}
+	return set
+}
 
 // measure runs the questions in the connection's transaction, which is alone.
 func measure(ctx context.Context, c *pgconn.PgConn, questions []Question, start []*big.Rat, done Done) error {

@@ -51,6 +51,27 @@ func TestReadingAlone(t *testing.T) {
 	if got := reveal(t, s, 1); got[0] != "0" || rows[0][0].Text != "4" {
 		t.Errorf("%s workers for protected rows, %s for a reference", got[0], rows[0][0].Text)
 	}
+
+	// Nor does it loop through one table for each row of another.
+	const loops = "SELECT (current_setting('enable_nestloop') = 'on')::int"
+	if s, err = measured(t.Context(), r, []Question{scalar(loops, 0)}, rationals(1)); err != nil {
+		t.Fatal(err)
+	}
+	if got := reveal(t, s, 1); got[0] != "0" {
+		t.Error("protected rows are joined by nested loops")
+	}
+	if err := r.InSnapshot(t.Context(), nil, nil, func(snap *Snapshot) error {
+		return snap.Statistics(t.Context(), []Question{scalar(loops, 0)}, rationals(1),
+			func(read mechanism.Statistics, err error) error {
+				s = read
+				return err
+			})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got := reveal(t, s, 1); got[0] != "0" {
+		t.Error("protected rows are joined with ordinary tables by nested loops")
+	}
 }
 
 // Who does not want what was read gives the connection up, as one that is cancelled while it reads is.

@@ -41,7 +41,7 @@ const (
 	RawErrors       = false // upstream: errors of the reader's reach the client as they are
 	ReaderPath      = false // upstream: the reader looks in public before pg_catalog
 	ReaderIndexes   = false // upstream: the reader may scan indexes
-	ReadLazily      = false // planner: ordinary tables are read as far as protected rows look into them
+	ReadLazily      = false // planner, upstream: tables are read as far, and as often, as rows look into them
 	LooseSnapshot   = false // upstream: ordinary tables may change while a statement is answered
 	EarlyEnd        = false // upstream: the reader's transaction ends as soon as its rows are read
 	Unlooked        = false // model: whoever writes a statement has not looked at the reference
