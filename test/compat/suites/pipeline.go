@@ -195,7 +195,8 @@ func sourceArchive(ctx context.Context, name string) (string, error) {
 }
 
 // download leaves the files of the source package $1 in the working directory, from this release of Debian or else from
-// its testing release, by the mirror that this machine's apt takes, which the script $2 says; apt checks their signatures.
+// its testing release, by the mirror that this machine's apt takes, which the script $2 says; apt checks their
+// signatures.
 const download = `set -e
 . /etc/os-release
 mirror=$("$2")
