@@ -280,6 +280,9 @@ func (x Explanation) noiseLines() (lines []string) {
 	return lines
 }
 
+// noticed is from when on somebody notices that an answer has waited.
+const noticed = 100 * time.Millisecond
+
 // costLines say what the statement would take from the budget and from shares.
 func (x Explanation) costLines() (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -304,6 +307,12 @@ func (x Explanation) costLines() (lines []string) {
 			of += ": too much, so that it would be refused"
 		}
 		add("Cost for secret %s: epsilon %s of the %s left%s", c.Secret, what, quote.Short(c.Left), of)
+	}
+
+	// Who waits for long takes the proxy for slow, if nothing says that it waits on purpose.
+	if x.Leaves >= noticed && !x.Stored && x.Past == "" {
+		add("Leaves: %v after its rows begin to be read, or later, however soon that is done: the dearest rows that "+
+			"the text allows would take as long", x.Leaves.Round(time.Millisecond))
 	}
 	return lines
 }

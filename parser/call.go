@@ -2,6 +2,7 @@ package parser
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,6 +63,13 @@ func (r *reader) cast(n *pg.Node, c *pg.TypeCast) (Expr, error) {
 	}
 	typ, err := r.typeName(n, c.TypeName)
 	if err != nil {
+		// ORMs cast the constants of enumerations, which need no cast.
+		var e *sqlstate.Error
+		given := c.Arg.GetAConst() != nil || c.Arg.GetParamRef() != nil || c.Arg.GetTypeCast() != nil
+		if given && errors.As(err, &e) {
+			err = e.WithHint("A constant takes the type of what it is compared with: write x = 'a', without the cast. "+
+				"%s", e.Hint)
+		}
 		return nil, err
 	}
 	x, err := r.expr(c.Arg)

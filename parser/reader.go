@@ -90,8 +90,12 @@ func (r *reader) column(c *pg.ColumnRef) (Expr, error) {
 			name).
 			WithHint("Use the table's own columns.").At(pos)
 	}
-	unknown := sqlstate.New(sqlstate.UndefinedColumn, "column %s does not exist",
-		QuoteIdent(strings.Join(parts, "."))).At(pos)
+	// PostgreSQL quotes a name by itself, and none behind that of a table.
+	written := strings.Join(parts, ".")
+	if len(qualifier) == 0 {
+		written = QuoteIdent(name)
+	}
+	unknown := sqlstate.New(sqlstate.UndefinedColumn, "column %s does not exist", written).At(pos)
 	if meant := r.names.nearest(name, qualifier); meant != "" {
 		unknown = unknown.WithHint("Perhaps you meant to reference the column %s.", meant)
 	}

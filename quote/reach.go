@@ -59,7 +59,7 @@ func (f *Model) reach(c *planner.Bound, units []float64, rows int64, unlikely fl
 	// First each component by itself, then each group: what several cells of it can move is bounded together, too.
 	for k, comp := range f.Components {
 		agg := c.Aggregates[comp.Aggregate]
-		in := group{comp.Aggregate, c.Cells[comp.Cell].Set, false}
+		in := group{aggregate: comp.Aggregate, set: c.Cells[comp.Cell].Set}
 		var all, most, whole float64
 		switch {
 		case agg.Sampled != nil: // no function of sums

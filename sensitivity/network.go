@@ -155,7 +155,7 @@ func (n *Network) near(i int, quilt []bool) []bool {
 	}
 
 	seen := map[visit]bool{}
-	for queue := []visit{{i, true}}; len(queue) > 0; queue = queue[1:] {
+	for queue := []visit{{node: i, up: true}}; len(queue) > 0; queue = queue[1:] {
 		v := queue[0]
 		if seen[v] {
 			continue
@@ -165,12 +165,12 @@ func (n *Network) near(i int, quilt []bool) []bool {
 
 		if !quilt[v.node] {
 			for _, c := range children[v.node] {
-				queue = append(queue, visit{c, false})
+				queue = append(queue, visit{node: c})
 			}
 		}
 		if v.up && !quilt[v.node] || !v.up && above[v.node] {
 			for _, p := range n.nodes[v.node].Parents {
-				queue = append(queue, visit{p, true})
+				queue = append(queue, visit{node: p, up: true})
 			}
 		}
 	}

@@ -22,53 +22,60 @@ type command struct {
 type use struct {
 	words string // behind the command's name: subcommand, arguments in capitals, flags that it cannot do without
 	does  string
-	alone bool // it reads no configuration
+	alone bool
 }
+
+// What a use reads beside its arguments: the configuration, and what that names, or nothing.
+const (
+	configured = false
+	alone      = true
+)
 
 // commands are all of them, in the order in which they are needed.
 func commands() []command {
 	return []command{
 		{"init", initialize, []use{{"DATABASE-URL", "propose a policy, configuration and grants for tables of a " +
-			"database, and write them", true}}},
+			"database, and write them", alone}}},
 		{"check", check, []use{{"", "check configuration, policies, grants and references, and say what is wrong",
-			false}}},
-		{"serve", serve, []use{{"", "answer clients", false}}},
-		{"user", userCommand, []use{{"add NAME", "give a user a password", false}}},
+			configured}}},
+		{"serve", serve, []use{{"", "answer clients", configured}}},
+		{"user", userCommand, []use{{"add NAME", "give a user a password", configured}}},
 		{"twin", twinCommand, []use{
-			{"build [DATASET...]", "make the twins that policies ask for", false},
-			{"preview [DATASET...]", "show what they would be", false},
-			{"show", "show those that there are", false},
-			{"drop [DATASET...]", "drop them", false},
+			{"build [DATASET...]", "make the twins that policies ask for", configured},
+			{"preview [DATASET...]", "show what they would be", configured},
+			{"show", "show those that there are", configured},
+			{"drop [DATASET...]", "drop them", configured},
 			{"export [DATASET] FILE", "write twins as SQL for somebody who never sees the proxy, and a certificate",
-				false}}},
+				configured}}},
 		{"preview", preview, []use{
-			{`"SQL"`, "show F, mechanism, noise and interval for several epsilon; spends nothing", false},
-			{"-workload FILE", "show price and error of each statement of a file, with noise and on a twin", false}}},
-		{"fit", fit, []use{{"", "prepare models from the references, and report how well they fit", false}}},
+			{`"SQL"`, "show F, mechanism, noise and interval for several epsilon; spends nothing", configured},
+			{"-workload FILE", "show price and error of each statement of a file, with noise and on a twin",
+				configured}}},
+		{"fit", fit, []use{{"", "prepare models from the references, and report how well they fit", configured}}},
 		{"budget", budget, []use{
-			{"", "show what is left of every budget", false},
-			{"show DATASET", "everything about one: last charges, resets, refusals", false},
+			{"", "show what is left of every budget", configured},
+			{"show DATASET", "everything about one: last charges, resets, refusals", configured},
 			{"reset DATASET -reason TEXT", "have a dataset's budgets begin anew; audited, and says what that gives up",
-				false}}},
+				configured}}},
 		{"epoch", epoch, []use{{"advance DATASET -reason TEXT", "say that the tables hold other data: stored answers " +
-			"end", false}}},
+			"end", configured}}},
 		{"audit", auditing, []use{
-			{"verify", "verify the ledger and its audit chain", false},
-			{"export", "verify it, and print the chain", false}}},
+			{"verify", "verify the ledger and its audit chain", configured},
+			{"export", "verify it, and print the chain", configured}}},
 		{"ledger", ledgerCommand, []use{
-			{"backup FILE", "copy the ledger, while proxies use it", false},
-			{"export FILE", "write a whole ledger as lines of JSON", false},
-			{"import FILE", "make a ledger of what another store exported", false},
+			{"backup FILE", "copy the ledger, while proxies use it", configured},
+			{"export FILE", "write a whole ledger as lines of JSON", configured},
+			{"import FILE", "make a ledger of what another store exported", configured},
 			{"compact -before DATE -reason TEXT", "drop the content of old answers; who asks again is charged again",
-				false}}},
+				configured}}},
 		{"schema", schema, []use{
-			{"policy", "print the JSON Schema of policy files, for editors", true},
-			{"config", "print that of fugu.yaml", true}}},
+			{"policy", "print the JSON Schema of policy files, for editors", alone},
+			{"config", "print that of fugu.yaml", alone}}},
 		{"completion", completion, []use{
-			{"bash", "print what a shell completes commands by", true}, {"zsh", "the same for zsh", true},
-			{"fish", "the same for fish", true}}},
-		{"man", manual, []use{{"", "print the manual page, in roff", true}}},
-		{"version", version, []use{{"", "print the version", true}}},
+			{"bash", "print what a shell completes commands by", alone}, {"zsh", "the same for zsh", alone},
+			{"fish", "the same for fish", alone}}},
+		{"man", manual, []use{{"", "print the manual page, in roff", alone}}},
+		{"version", version, []use{{"", "print the version", alone}}},
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // It is taken before the transaction looks at anything, so that it sees what the build that it waited for has made.
 func (k *Keeper) exclusively(ctx context.Context, f func(tx pgx.Tx, at place) error) error {
 	if k.Target == nil {
-		return k.locked(ctx, k.Conn, k.readers(), func(tx pgx.Tx) error { return f(tx, place{tx, false}) })
+		return k.locked(ctx, k.Conn, k.readers(), func(tx pgx.Tx) error { return f(tx, place{tx: tx}) })
 	}
 
 	// Beside the protected tables nothing is left but an empty registry, whose lock keeps other builds of them out: the
@@ -32,7 +32,7 @@ func (k *Keeper) exclusively(ctx context.Context, f func(tx pgx.Tx, at place) er
 	err = k.locked(ctx, k.Conn, nil, func(source pgx.Tx) error {
 		reached = true
 		made = k.locked(ctx, k.Target, k.readers(), func(tx pgx.Tx) error {
-			at := place{tx, true}
+			at := place{tx: tx, apart: true}
 			if err := at.record(ctx, from); err != nil {
 				return err
 			}

@@ -250,7 +250,9 @@ func (b books) pay(ctx context.Context, p *policy.Policy, table policy.Qualified
 
 	var exhausted *ledger.Exhausted
 	if errors.As(err, &exhausted) {
-		return d, fmt.Errorf("%w; a twin costs privacy.epsilon and privacy.delta of the policy, once", err)
+		return d, fmt.Errorf("%w; a twin costs privacy.epsilon and privacy.delta of the policy, once, and a new draw "+
+			"of it as much again: write a privacy.budget that has room for it, if you accept what all of them tell "+
+			"together", err)
 	} else if err != nil {
 		return d, err
 	}

@@ -16,7 +16,7 @@ import (
 func Drop(ctx context.Context, conn *pgx.Conn, apart bool, p *policy.Policy, root policy.Table) (
 	dropped []string, err error) {
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		at := place{tx, apart}
+		at := place{tx: tx, apart: apart}
 		all, err := Twins(ctx, tx)
 		if err != nil || all == nil {
 			return err

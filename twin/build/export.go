@@ -104,7 +104,7 @@ func (e *Exporter) Export(ctx context.Context, p *policy.Policy, w io.Writer) (c
 	// All that is written is of one moment.
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = pgx.BeginTxFunc(ctx, e.Conn, options, func(tx pgx.Tx) error {
-		return e.export(ctx, place{tx, e.Apart}, p, families, w, &c)
+		return e.export(ctx, place{tx: tx, apart: e.Apart}, p, families, w, &c)
 	})
 	if err != nil {
 		return c, fmt.Errorf("exporting the twins of %s: %w", p.Dataset, err)

@@ -166,7 +166,11 @@ func sourceArchive(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(work)
-	cmd := exec.CommandContext(ctx, "sh", "-c", download, "sh", name)
+	mirror, err := filepath.Abs("scripts/debian-mirror.sh")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", download, "sh", name, mirror)
 	cmd.Dir = work
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("downloading the source package %s: %w\n%s", name, err, out)
@@ -191,16 +195,16 @@ func sourceArchive(ctx context.Context, name string) (string, error) {
 }
 
 // download leaves the files of the source package $1 in the working directory, from this release of Debian or else from
-// its testing release, by the mirror that this machine's apt takes; apt checks their signatures.
+// its testing release, by the mirror that this machine's apt takes, which the script $2 says; apt checks their
+// signatures.
 const download = `set -e
 . /etc/os-release
-mirror=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
-  awk -v r="$VERSION_CODENAME" '$1 == r { print $2; exit }')
+mirror=$("$2")
 mkdir -p lists/partial cache/archives/partial
 options="-q -o Dir::Etc::sourcelist=$PWD/sources -o Dir::Etc::sourceparts=-"
 options="$options -o Dir::State::lists=$PWD/lists -o Dir::Cache=$PWD/cache -o APT::Sandbox::User=$(id -un)"
 for release in "$VERSION_CODENAME" testing; do
-	echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror%/} $release main" >sources
+	echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $release main" >sources
 	apt-get $options update
 	if apt-get $options source --download-only "$1"; then exit; fi
 done
