@@ -118,8 +118,8 @@ func freeOnConsole(t *testing.T, proxy *child) {
 	}
 }
 
-// twinOnConsole looks at the page of twins: what the build told of each class, how far counts of groups are off, what who
-// knows rows can tell, and what the policy alone foretells.
+// twinOnConsole looks at the page of twins: what the build told of each class, how far counts of groups are off, what
+// who knows rows can tell, and what the policy alone foretells.
 func twinOnConsole(t *testing.T, proxy *child) {
 	t.Helper()
 	status, page := proxy.page(t, "/console/twins")
