@@ -67,8 +67,8 @@ func (t *Protected) keys(ctx context.Context, s *Snapshot, reader planner.Querie
 	}
 
 	seen := map[string]bool{}
-	add := func(columns []string, there bool) {
-		if id := strings.Join(columns, "\x00"); there && len(columns) > 0 && !seen[id] {
+	add := func(columns []string) {
+		if id := strings.Join(columns, "\x00"); len(columns) > 0 && !seen[id] {
 			seen[id] = true
 			out = append(out, columns)
 		}
@@ -79,10 +79,13 @@ func (t *Protected) keys(ctx context.Context, s *Snapshot, reader planner.Querie
 	there := true
 	for i, row := range rows {
 		columns, there = append(columns, parser.QuoteIdent(row[1].Text)), there && row[2].Text == "t"
-		if i == len(rows)-1 || rows[i+1][0].Text != row[0].Text {
-			add(columns, there)
-			columns, there = nil, true
+		if i < len(rows)-1 && rows[i+1][0].Text == row[0].Text {
+			continue
 		}
+		if there {
+			add(columns)
+		}
+		columns, there = nil, true
 	}
 
 	for _, o := range s.Tables {
@@ -93,7 +96,7 @@ func (t *Protected) keys(ctx context.Context, s *Snapshot, reader planner.Querie
 		for _, on := range o.Config.Link.On {
 			onto = append(onto, parser.QuoteIdent(on.To))
 		}
-		add(onto, true)
+		add(onto)
 	}
 	return out, nil
 }

@@ -300,6 +300,9 @@ func (x Explanation) costLines() (lines []string) {
 		if c.Scope != ledger.Everybody {
 			of = " of the share " + c.Scope
 		}
+		if c.Cost > c.Left && !x.Stored && x.Past == "" {
+			of += ": too much, so that it would be refused"
+		}
 		add("Cost for secret %s: epsilon %s of the %s left%s", c.Secret, what, quote.Short(c.Left), of)
 	}
 	return lines

@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"syscall"
+
+	"github.com/mattn/go-sqlite3"
 )
 
 // opening makes sure that no handle of this process creates and closes a file on which another one already holds locks:
@@ -17,10 +19,13 @@ var opening sync.Mutex
 // ensure makes sure that the file is there, regular, and closed to everyone but its owner.
 func ensure(path string, create bool) error {
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) && create {
+	if errors.Is(err, fs.ErrNotExist) {
+		// To who only looks it is not a ledger in which nothing was charged, either.
 		if err := orphaned(path); err != nil {
 			return err
 		}
+	}
+	if errors.Is(err, fs.ErrNotExist) && create {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if err == nil {
 			return f.Close()
@@ -58,6 +63,17 @@ func orphaned(path string) error {
 	}
 	return fmt.Errorf("it is not there, but %s is, which may hold charges of it: put the ledger's file back, or move "+
 		"both away", log)
+}
+
+// damaged says of a file that SQLite cannot read what an operator may have done to it: put back over a ledger whose log
+// stayed, a backup has that log written into it.
+func damaged(path string, err error) error {
+	var e sqlite3.Error
+	if !errors.As(err, &e) || e.Code != sqlite3.ErrCorrupt && e.Code != sqlite3.ErrNotADB {
+		return err
+	}
+	return fmt.Errorf("%w: if it is a backup that was put back, %s%s and %[2]s-shm beside it are of the file before: "+
+		"move all three away, and put the backup there once more", err, path, logEnd)
 }
 
 // logEnd is how the name of SQLite's write-ahead log ends.

@@ -60,7 +60,7 @@ func Open(ctx context.Context, url string, o Options) (Ledger, error) {
 	if path := sqlitePath(url, o.Dir); path != "" {
 		l, err := openSQLite(ctx, path, o)
 		if err != nil {
-			return nil, fmt.Errorf("ledger %s: %w", path, err)
+			return nil, fmt.Errorf("ledger %s: %w", path, damaged(path, err))
 		}
 		return l, nil
 	}

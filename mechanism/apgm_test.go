@@ -27,7 +27,7 @@ func TestApgmHidesEveryDirection(t *testing.T) {
 		}
 		least := func(c constraint, lines [][]float64) float64 {
 			var e mat.EigenSym
-			if !e.Factorize(with(c.cov, lines), false) {
+			if !e.Factorize(plusLines(c.cov, lines), false) {
 				t.Fatal("no eigenvalues")
 			}
 			return e.Values(nil)[0]

@@ -74,7 +74,7 @@ func (r Request) certified(n Noise, f sensitivity.Family, over rowsum.PairSet) (
 		if err != nil {
 			return sensitivity.Certificate{}, nil, err
 		}
-		for _, s := range r.of(f.Secret()) {
+		for _, s := range r.shiftsOf(f.Secret()) {
 			if n.loss(s).Pure+cost > float64(r.Budget.Epsilon) {
 				return sensitivity.Certificate{}, nil, sensitivity.ErrUncertified
 			}
@@ -94,7 +94,7 @@ func (r Request) certified(n Noise, f sensitivity.Family, over rowsum.PairSet) (
 		return sensitivity.Certificate{}, nil, fmt.Errorf("%w: their shapes are too far from normal",
 			sensitivity.ErrUncertified)
 	}
-	release := n.release(r.of(f.Secret()), f.Covariance(f.Span().From))
+	release := n.release(r.shiftsOf(f.Secret()), f.Covariance(f.Span().From))
 	release.Enough = enough * float64(b.Delta)
 	c, err := sensitivity.Certify(f, release, b)
 	c.Delta += skew
@@ -103,7 +103,7 @@ func (r Request) certified(n Noise, f sensitivity.Family, over rowsum.PairSet) (
 
 // rests is what the losses of a secret rest on.
 func (r Request) rests(secret string) string {
-	for _, s := range r.of(secret) {
+	for _, s := range r.shiftsOf(secret) {
 		if s.Scatter == nil && !s.Coupled {
 			return Translation
 		}
@@ -114,7 +114,7 @@ func (r Request) rests(secret string) string {
 // estimation returns the ε of Certificate.Estimation.
 func (r Request) estimation(n Noise, secret string) float64 {
 	most := 0.0
-	for _, s := range r.of(secret) {
+	for _, s := range r.shiftsOf(secret) {
 		if s.Error == nil {
 			return 0
 		}

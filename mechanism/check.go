@@ -109,7 +109,7 @@ func (r Request) checkShift(s sensitivity.Shift) error {
 // checkFamily refuses a family of other components than the request's or of no secret of it, and one of a secret whose
 // bounds hold but for a failure: these speak of coupled datasets, and a family of independent ones.
 func (r Request) checkFamily(f sensitivity.Family) error {
-	shifts := r.of(f.Secret())
+	shifts := r.shiftsOf(f.Secret())
 	if slices.ContainsFunc(shifts, func(s sensitivity.Shift) bool { return s.Failure > 0 }) {
 		return errors.New("a family beside bounds on coupled datasets")
 	}
@@ -121,7 +121,7 @@ func (r Request) checkFamily(f sensitivity.Family) error {
 
 // checkClose refuses a Close that is malformed or of no secret of the request.
 func (r Request) checkClose(c sensitivity.Close) error {
-	if len(r.of(c.Secret)) == 0 || c.Unit != nil && len(c.Unit) != len(r.Components) {
+	if len(r.shiftsOf(c.Secret)) == 0 || c.Unit != nil && len(c.Unit) != len(r.Components) {
 		return fmt.Errorf("a closeness without a shift, or of %d components", len(c.Unit))
 	}
 	if !(c.W >= 0 && c.W <= magnitude && c.Delta >= 0 && c.Delta < 1) {

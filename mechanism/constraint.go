@@ -19,8 +19,8 @@ type constraint struct {
 // structure gives the vectors v_j of noise Σ_j v_j v_jᵀ that meets the constraints, in units.
 type structure func(cs []constraint, kappa float64) [][]float64
 
-// with returns s + Σ_j v_j v_jᵀ.
-func with(s *mat.SymDense, lines [][]float64) *mat.SymDense {
+// plusLines returns s + Σ_j v_j v_jᵀ.
+func plusLines(s *mat.SymDense, lines [][]float64) *mat.SymDense {
 	out := mat.NewSymDense(s.SymmetricDim(), nil)
 	out.CopySym(s)
 	for _, v := range lines {

@@ -20,7 +20,7 @@ func (r Request) exactly(n Noise, f sensitivity.Family, over rowsum.PairSet) (
 	if sum == nil {
 		return c, nil, nil
 	}
-	release := n.release(r.of(f.Secret()), f.Covariance(f.Span().From))
+	release := n.release(r.shiftsOf(f.Secret()), f.Covariance(f.Span().From))
 	if release.Along == nil || !moves(sum, f, release.Along[0]) {
 		return c, nil, nil
 	}

@@ -73,7 +73,7 @@ func (r Request) wideEnough(least float64) float64 {
 func (r Request) probe(n Noise) (float64, error) {
 	worst := 0.0
 	for _, f := range r.certifiable() {
-		p, err := sensitivity.NewProbe(f, n.release(r.of(f.Secret()), f.Covariance(f.Span().From)), r.Budget)
+		p, err := sensitivity.NewProbe(f, n.release(r.shiftsOf(f.Secret()), f.Covariance(f.Span().From)), r.Budget)
 		if err != nil {
 			return 0, err
 		}

@@ -80,7 +80,7 @@ func (r Request) fitsLaplace(scale float64) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		for _, s := range r.of(f.Secret()) {
+		for _, s := range r.shiftsOf(f.Secret()) {
 			if cost+s.Norm1(own) > float64(r.Budget.Epsilon) {
 				return false, nil
 			}

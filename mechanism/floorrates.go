@@ -90,7 +90,7 @@ func (s *floorSearch) anchor() (more bool) {
 	n := Noise{cells: s.floor, directions: s.directions(s.Shifts, s.floor, s.rates)}
 	b := s.aim()
 	for j, f := range s.families {
-		p, err := sensitivity.NewProbe(f, n.release(s.of(f.Secret()), f.Covariance(f.Span().From)), b)
+		p, err := sensitivity.NewProbe(f, n.release(s.shiftsOf(f.Secret()), f.Covariance(f.Span().From)), b)
 		if err == nil && p.Delta() > anchorFrom*float64(b.Delta) {
 			s.anchors[j] = append(s.anchors[j], p)
 			more = true

@@ -163,14 +163,14 @@ func TestStructuresMeetTheirConstraints(t *testing.T) {
 		}
 		for name, lines := range map[string][][]float64{"optimal": optimal(cs, kappa), "daum": daum(cs, kappa)} {
 			for _, c := range cs {
-				if q := quadratic(with(c.cov, lines), c.move); q > kappa*kappa*(1+1e-6) {
+				if q := quadratic(plusLines(c.cov, lines), c.move); q > kappa*kappa*(1+1e-6) {
 					t.Fatalf("%s: Δᵀ(Σ+N)⁻¹Δ = %g, κ² = %g", name, q, kappa*kappa)
 				}
 			}
 		}
 
 		same := []constraint{cs[0], {cs[0].move, cs[0].cov}}
-		if q := quadratic(with(cs[0].cov, eigm(same, kappa)), cs[0].move); q > kappa*kappa*(1+1e-6) {
+		if q := quadratic(plusLines(cs[0].cov, eigm(same, kappa)), cs[0].move); q > kappa*kappa*(1+1e-6) {
 			t.Fatalf("eigm: Δᵀ(Σ+N)⁻¹Δ = %g, κ² = %g", q, kappa*kappa)
 		}
 		one := cs[:1]
@@ -189,7 +189,7 @@ func TestStructuresMeetTheirConstraints(t *testing.T) {
 			t.Fatalf("trace %g, positive part %g", size(best), want)
 		}
 		if len(best) > 0 {
-			if q := quadratic(with(cs[0].cov, best), cs[0].move); math.Abs(q-kappa*kappa) > 1e-6*kappa*kappa {
+			if q := quadratic(plusLines(cs[0].cov, best), cs[0].move); math.Abs(q-kappa*kappa) > 1e-6*kappa*kappa {
 				t.Fatalf("Δᵀ(Σ+N)⁻¹Δ = %g, κ² = %g", q, kappa*kappa)
 			}
 		}

@@ -92,7 +92,7 @@ func newLending(r Request) lending {
 	length := make([]float64, len(r.Shifts))
 	var order []int
 	for i, shift := range r.Shifts {
-		if len(r.of(shift.Secret)) > 1 {
+		if len(r.shiftsOf(shift.Secret)) > 1 {
 			return l
 		}
 		length[i] = r.dot(shift.Along, shift.Along)

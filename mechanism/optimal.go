@@ -28,7 +28,7 @@ func optimalGaussian() mechanism {
 func optimal(cs []constraint, kappa float64) [][]float64 {
 	var lines [][]float64
 	for _, c := range cs {
-		if v := positivePart(with(c.cov, lines), c.move, kappa); v != nil {
+		if v := positivePart(plusLines(c.cov, lines), c.move, kappa); v != nil {
 			lines = append(lines, v)
 		}
 	}
@@ -39,7 +39,7 @@ func optimal(cs []constraint, kappa float64) [][]float64 {
 
 	feasible := func() bool {
 		for _, c := range cs {
-			if !(quadratic(with(c.cov, lines), c.move) <= kappa*kappa*(1+1e-12)) {
+			if !(quadratic(plusLines(c.cov, lines), c.move) <= kappa*kappa*(1+1e-12)) {
 				return false
 			}
 		}

@@ -58,8 +58,8 @@ type Relaxed struct {
 // magnitude bounds every length in a request, from above and (lattice, unit) from below: squares stay in float64.
 const magnitude = 1e100
 
-// of returns the shifts of a secret.
-func (r Request) of(secret string) []sensitivity.Shift {
+// shiftsOf returns the shifts of a secret.
+func (r Request) shiftsOf(secret string) []sensitivity.Shift {
 	var out []sensitivity.Shift
 	for _, s := range r.Shifts {
 		if s.Secret == secret {

@@ -23,7 +23,7 @@ func (r Request) skewed(n Noise, f sensitivity.Family) float64 {
 	}
 	sp := f.Span()
 	last := math.Max(sp.From, sp.To-sp.Within)
-	noise := n.release(r.of(f.Secret()), f.Covariance(sp.From)).Gaussian
+	noise := n.release(r.shiftsOf(f.Secret()), f.Covariance(sp.From)).Gaussian
 
 	most := 0.0
 	for _, low := range []float64{sp.From, (sp.From + last) / 2, last} {

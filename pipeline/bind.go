@@ -55,7 +55,7 @@ func (s *statement) stale() bool {
 // bind does what the statement asks for by its kind: what is plain, ordinary or only prepared asks nothing.
 func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
 	if s.stale() {
-		if err := s.again(ctx); err != nil {
+		if err := s.replan(ctx); err != nil {
 			return wire.Bound{}, err
 		}
 	}

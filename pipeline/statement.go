@@ -86,11 +86,11 @@ var (
 	_ wire.Counted = (*statement)(nil)
 )
 
-// again plans a statement anew that was planned under an earlier snapshot: one that is bound while the policies are
+// replan plans a statement anew that was planned under an earlier snapshot: one that is bound while the policies are
 // read again, or was prepared before. Where the policies are what they were, and the guest would be sent the same text
 // with the same parameters, it is the statement that the client would have by preparing it again, and takes its place.
 // Otherwise it is refused: whoever prepared it did so under other rules.
-func (s *statement) again(ctx context.Context) error {
+func (s *statement) replan(ctx context.Context) error {
 	changed := sqlstate.New(sqlstate.FeatureNotSupported, "the policy or its tables have changed since the statement "+
 		"was prepared").
 		WithHint("Prepare it again.")

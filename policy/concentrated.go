@@ -81,8 +81,8 @@ func (p *Policy) inPlaceOfTranslation(v *strictyaml.Value, takes, is string) {
 	}
 }
 
-// alike reports laws of one model of which some are of one form and some of another.
-func alike(r *strictyaml.Report, laws []Law) {
+// checkSameForm reports laws of one model of which some are of one form and some of another.
+func checkSameForm(r *strictyaml.Report, laws []Law) {
 	sampled := slices.ContainsFunc(laws, func(l Law) bool { return l.Samples != nil })
 	concentrated := slices.ContainsFunc(laws, func(l Law) bool { return l.Concentrated != nil })
 	for _, l := range laws {

@@ -61,7 +61,7 @@ func (p *Policy) declared(r *strictyaml.Report, v *strictyaml.Value) {
 		for _, l := range laws {
 			d.Laws = append(d.Laws, p.law(r, l, size))
 		}
-		alike(r, d.Laws)
+		checkSameForm(r, d.Laws)
 		p.Declared = append(p.Declared, d)
 	})
 }

@@ -143,7 +143,7 @@ func (d *Design) roomy() error {
 			return fmt.Errorf("class %s: of a class that may have only %d rows none can be taken%s; let the ranges "+
 				"of the secrets leave it more rows, or write twin: {smallest: SHARE}%s if everybody may know that it "+
 				"has them",
-				c.Name, c.Least, d.known.because(), of)
+				c.Name, c.Least, d.known.inError(), of)
 		}
 	}
 	return nil

@@ -19,8 +19,8 @@ type known struct {
 	memo  *sync.Map // of most: a design is asked by many at once
 }
 
-// because says in an error that known rows are the reason.
-func (k known) because() string {
+// inError says in an error that known rows are the reason.
+func (k known) inError() string {
 	if k.rows == 0 {
 		return ""
 	}

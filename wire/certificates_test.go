@@ -30,15 +30,17 @@ func TestCertificates(t *testing.T) {
 		alice, bob, two, nobody, none string
 	}{
 		{"cert", "hostssl all all all cert\n", func(auth.Method, auth.Users) auth.Method {
-			return auth.NewCertificates(nil, false, nil, nil)
+			return auth.NewCertificates(nil, nil)
 		},
 			"R", refused, refused, refused, needed},
 		{"cert, users known", "hostssl all all all cert\n", func(_ auth.Method, u auth.Users) auth.Method {
-			return auth.NewCertificates(nil, false, nil, u)
+			return auth.NewCertificates(nil, u)
 		},
 			"R", refused, refused, refused, needed},
 		{"clientcert=verify-ca", "hostssl all all all scram-sha-256 clientcert=verify-ca\n",
-			func(scram auth.Method, _ auth.Users) auth.Method { return auth.NewCertificates(scram, true, nil, nil) },
+			func(scram auth.Method, _ auth.Users) auth.Method {
+				return auth.NewCertificatesBeside(scram, auth.Anyone, nil, nil)
+			},
 			"R", "R", "R", "R", needed},
 	} {
 		t.Run(c.method, func(t *testing.T) {
@@ -95,7 +97,7 @@ func loginsBy(t *testing.T, s *secure) {
 func TestCertificateAndPassword(t *testing.T) {
 	s := serveSecure(t, x509.ECDSAWithSHA256, "hostssl all all all scram-sha-256 clientcert=verify-full\n",
 		func(c *Config, _ auth.Users) {
-			c.Auth = auth.NewCertificates(c.Auth, false, nil, nil)
+			c.Auth = auth.NewCertificatesBeside(c.Auth, auth.Named, nil, nil)
 		})
 	dir := t.TempDir()
 	for _, name := range []string{"alice", "bob"} {

@@ -29,7 +29,7 @@ func (s *session) misplaced(typ byte) error {
 	if _, err := s.settle(); err != nil {
 		return err
 	}
-	return s.why() // errSynchronization, if the copy was still there
+	return s.endReason() // errSynchronization, if the copy was still there
 }
 
 // settleFor is settle before a message of a type that cannot stand in a copy.

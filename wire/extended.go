@@ -117,7 +117,7 @@ func (s *session) bindProtected(st Statement, m *pgproto3.Bind) error {
 		return err
 	case o == skipped:
 		return nil // what the server skips is neither answered nor charged
-	case !alike(types, st.ParamTypes()):
+	case !typesFit(types, st.ParamTypes()):
 		s.names.forget(m.PreparedStatement)
 		delete(s.portals, m.DestinationPortal)
 		s.exchange.push(entry{kind: kindBind})
@@ -178,9 +178,9 @@ func (s *session) bindSilent(name string, st Statement) error {
 	return s.forward()
 }
 
-// alike reports whether a statement that the server has with these types of parameters can be one that was parsed with
-// the wanted ones. 0 and unknown were left to the server, and so may have been the last.
-func alike(types, wanted []uint32) bool {
+// typesFit reports whether a statement that the server has with these types of parameters can be one that was parsed
+// with the wanted ones. 0 and unknown were left to the server, and so may have been the last.
+func typesFit(types, wanted []uint32) bool {
 	for i, oid := range wanted {
 		if i >= len(types) || oid != types[i] && oid != 0 && oid != unknownType {
 			return false

@@ -68,7 +68,7 @@ func (s *session) settle() (outcome, error) {
 	}
 	o := s.exchange.wait(0)
 	if o == gone {
-		return o, s.why()
+		return o, s.endReason()
 	}
 	return o, nil
 }

@@ -66,7 +66,7 @@ func (s *session) part(err error) error {
 
 // lose reports whether the session can do without the guest, which has ended.
 func (s *session) lose() bool {
-	return s.pool != nil && !s.pinned.Load() && s.why() == nil && s.exchange.lose()
+	return s.pool != nil && !s.pinned.Load() && s.endReason() == nil && s.exchange.lose()
 }
 
 // yielded reports whether reading from the guest ended because that was asked for, between two messages.

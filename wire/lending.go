@@ -38,7 +38,7 @@ func (s *session) engage() error {
 	ctx, rested := s.working()
 	defer rested()
 	g, err := s.pool.take(ctx, s.kind, s.engine.ConnectRenewable)
-	switch why := s.why(); {
+	switch why := s.endReason(); {
 	case why != nil && err == nil:
 		s.drop(g)
 		return why
@@ -114,7 +114,7 @@ func (s *session) release() {
 	case err != nil:
 		s.log.Warn("a guest could not be renewed", "cause", loggable(err))
 		s.drop(g)
-	case lasting && s.why() != nil, changed && !lasting: // by the server's configuration: it will not be as others are
+	case lasting && s.endReason() != nil, changed && !lasting: // by the server's configuration: it is not as others are
 		s.drop(g)
 	case lasting:
 		s.pinned.Store(true)

@@ -38,7 +38,7 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 		defer cancel()
 	}
 	plain := l.conn
-	hurry := after(ctx, func() { _ = plain.SetDeadline(time.Unix(1, 0)) })
+	hurry := whenEnded(ctx, func() { _ = plain.SetDeadline(time.Unix(1, 0)) })
 	defer hurry()
 
 	req, err := s.receive(ctx, l)

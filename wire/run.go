@@ -27,7 +27,7 @@ func (s *session) run() {
 	}
 	s.tell()
 	s.in.r.close()
-	if last := farewell(s.why()); last != nil &&
+	if last := farewell(s.endReason()); last != nil &&
 		(last.Code == sqlstate.ProtocolViolation || last.Code == sqlstate.ProgramLimitExceeded) {
 		discard(s.conn)
 	}
@@ -41,7 +41,7 @@ func (s *session) dismiss() {
 		_ = s.out.Flush()
 	}
 	<-s.done
-	if idle, _ := s.exchange.idle(); !idle && errors.Is(s.why(), errShutdown) {
+	if idle, _ := s.exchange.idle(); !idle && errors.Is(s.endReason(), errShutdown) {
 		ctx, stop := context.WithTimeout(context.Background(), linger)
 		defer stop()
 		if err := s.held.Cancel(ctx); err != nil {

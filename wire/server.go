@@ -72,9 +72,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 
-	closing := after(ctx, func() { _ = l.Close() })
+	closing := whenEnded(ctx, func() { _ = l.Close() })
 	defer closing()
-	ceasing := after(s.retiring, func() { _ = l.Close() })
+	ceasing := whenEnded(s.retiring, func() { _ = l.Close() })
 	defer ceasing()
 	var clients sync.WaitGroup
 	err := s.accept(ctx, l, func(conn net.Conn) {
@@ -121,9 +121,9 @@ func (s *Server) outlast(ctx context.Context, clients *sync.WaitGroup) {
 	}
 }
 
-// after calls f when ctx has ended. stop prevents it, or if it is too late for that, waits for its end and reports
+// whenEnded calls f when ctx has ended. stop prevents it, or if it is too late for that, waits for its end and reports
 // false.
-func after(ctx context.Context, f func()) (stop func() bool) {
+func whenEnded(ctx context.Context, f func()) (stop func() bool) {
 	var running sync.WaitGroup
 	running.Add(1)
 	prevent := context.AfterFunc(ctx, func() {
@@ -194,9 +194,9 @@ func (s *Server) client(ctx, work context.Context, conn net.Conn) {
 	}
 	defer leave()
 
-	draining := after(ctx, session.drain)
+	draining := whenEnded(ctx, session.drain)
 	defer draining()
-	killing := after(work, func() { session.stop(errShutdown) })
+	killing := whenEnded(work, func() { session.stop(errShutdown) })
 	defer killing()
 	session.run()
 }

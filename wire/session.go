@@ -106,7 +106,8 @@ func (s *session) stop(reason error) {
 	_ = s.conn.SetWriteDeadline(time.Now().Add(2 * s.linger)) // for what the guest still replies
 }
 
-func (s *session) why() error {
+// endReason is why the session ends; nil while it goes on.
+func (s *session) endReason() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reason
@@ -116,7 +117,7 @@ func (s *session) why() error {
 // thousands of sessions end at once, the guest's end may take all that stop allows.
 func (s *session) tell() {
 	_ = s.conn.SetWriteDeadline(time.Now().Add(s.linger))
-	if last := farewell(s.why()); last != nil && !s.heard {
+	if last := farewell(s.endReason()); last != nil && !s.heard {
 		s.client.muted = false
 		s.client.send(response(last))
 	}

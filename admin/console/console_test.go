@@ -49,8 +49,8 @@ func (s *told) Policies(context.Context) ([]Policy, error) {
 
 func (s *told) Twins(context.Context) ([]Twin, error) {
 	return []Twin{{Dataset: "adult", Table: "t", Built: time.Unix(1e9, 0), Rows: 1234567,
-		Classes: []Class{{"rich", 1000, 100, new(5.0)}}, Groups: []Group{{"rich", 10, 3, 4}, {"rich", 100, 9, 10}},
-		Known: []Known{{Rows: 5}}}, {Table: "u"}}, s.err
+		Classes: []Class{{"rich", 1000, 100, new(5.0)}, {"old", 30, 3, nil}},
+		Groups:  []Group{{"rich", 10, 3, 4}, {"rich", 100, 9, 10}}, Known: []Known{{Rows: 5}}}, {Table: "u"}}, s.err
 }
 
 func (s *told) Curve(ctx context.Context, statement string) (Curve, error) {
@@ -184,6 +184,18 @@ func repeated(ids [][]string) bool {
 		seen[id[1]] = true
 	}
 	return false
+}
+
+// How far a size is off is shown where it is known, and only there.
+func TestErrorsThatAreNotKnown(t *testing.T) {
+	h, _ := handler(t, &told{})
+	page := ask(h, known(get("/console/twins"))).Body.String()
+	for name, want := range map[string]string{"rich": "5", "old": "–"} {
+		_, row, _ := strings.Cut(page, `<th scope="row">`+name+"</th>")
+		if !strings.Contains(row[:strings.Index(row, "</tr>")+1], `data-label="May be off (sd)">`+want+"<") {
+			t.Errorf("%s is not off by %s:\n%s", name, want, page)
+		}
+	}
 }
 
 // A session begins with the token, in a cookie that no script, other site or later time can use; with another token, or

@@ -69,7 +69,7 @@ func (h *house) standApart(ctx context.Context) error {
 
 	for _, r := range h.rooms {
 		if err := h.furnishApart(ctx, r, beside); err != nil {
-			return h.of(r, err)
+			return h.inRoom(r, err)
 		}
 	}
 	h.sayApart(beside)
@@ -146,12 +146,12 @@ func (h *house) lookApart(ctx context.Context, keeper string) (beside []string, 
 			guest, _ := r.guestOf(user)
 			a, found, warnings, err := upstream.CheckApart(ctx, guest, tables, keeper)
 			if err != nil {
-				return nil, h.of(r, err)
+				return nil, h.inRoom(r, err)
 			}
 			holes = withNew(holes, h.named(r, found))
 			h.warnings = withNew(h.warnings, h.named(r, warnings))
 			if i == 0 && user == "" {
-				beside = h.near(a)
+				beside = h.protectedBeside(a)
 				h.missing = a.Missing
 				h.server = a.Server
 			}
@@ -170,7 +170,7 @@ func (h *house) grantsBeside(ctx context.Context, beside []string) error {
 			guest, _ := r.guestOf(user)
 			found, warnings, err := upstream.CheckGuest(ctx, guest, nil, nil, databases...)
 			if err != nil {
-				return h.of(r, err)
+				return h.inRoom(r, err)
 			}
 			holes = withNew(holes, h.named(r, found))
 			h.warnings = withNew(h.warnings, h.named(r, warnings))
@@ -179,9 +179,9 @@ func (h *house) grantsBeside(ctx context.Context, beside []string) error {
 	return upstream.Hole(holes)
 }
 
-// near are the databases of the guest's server that hold protected tables: those that twins were built from; and
-// before any was, those that go by the name.
-func (h *house) near(a upstream.Apart) (out []string) {
+// protectedBeside are the databases of the guest's server that hold protected tables: those that twins were built from;
+// and before any was, those that go by the name.
+func (h *house) protectedBeside(a upstream.Apart) (out []string) {
 	add := func(name string) {
 		if slices.Contains(a.Beside, name) && !slices.Contains(out, name) && h.room(name) == nil {
 			out = append(out, name)

@@ -55,7 +55,7 @@ func openDoor(c *config.Config, a access) (*door, error) {
 		d.scram = auth.NewSCRAM(users, d.secret(users, a))
 		d.auth = d.scram
 	case "cert":
-		d.certificates = auth.NewCertificates(nil, false, names, users)
+		d.certificates = auth.NewCertificates(names, users)
 		d.auth = d.certificates
 	default:
 		return nil, fmt.Errorf("auth.method %q is not supported", c.Auth.Method)
@@ -63,7 +63,11 @@ func openDoor(c *config.Config, a access) (*door, error) {
 
 	// A certificate may be asked for beside another method: both have to agree.
 	if c.TLS.ClientCert != "" && d.certificates == nil {
-		d.certificates = auth.NewCertificates(d.auth, c.TLS.ClientCert == "verify-ca", names, users)
+		bearer := auth.Named
+		if c.TLS.ClientCert == "verify-ca" {
+			bearer = auth.Anyone
+		}
+		d.certificates = auth.NewCertificatesBeside(d.auth, bearer, names, users)
 		d.auth = d.certificates
 	}
 	return d, nil

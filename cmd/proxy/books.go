@@ -118,15 +118,15 @@ func set(fs *flag.FlagSet) (args []string) {
 	return args
 }
 
-// because are the flags of what is audited.
-func because(fs *flag.FlagSet, why *ledger.Why) {
+// whyFlags are the flags of what is audited.
+func whyFlags(fs *flag.FlagSet, why *ledger.Why) {
 	fs.StringVar(&why.Reason, "reason", why.Reason, "`text` for the audit: why")
 	fs.StringVar(&why.Operator, "operator", why.Operator, "`name` for the audit: who")
 }
 
-// becauseOf are the same flags of commands that called the operator -user at first, as scripts still do.
-func becauseOf(fs *flag.FlagSet, why *ledger.Why) {
-	because(fs, why)
+// whyFlagsWithUser are the same flags of commands that called the operator -user at first, as scripts still do.
+func whyFlagsWithUser(fs *flag.FlagSet, why *ledger.Why) {
+	whyFlags(fs, why)
 	fs.StringVar(&why.Operator, "user", why.Operator, "the same as -operator, by its former `name`")
 }
 
@@ -146,8 +146,8 @@ func takesOnly(fs *flag.FlagSet, what string, takes ...string) (err error) {
 	return err
 }
 
-// given refuses a command that does not say why.
-func given(why ledger.Why) error {
+// checkWhy refuses a command that does not say why.
+func checkWhy(why ledger.Why) error {
 	if strings.TrimSpace(why.Reason) == "" || strings.TrimSpace(why.Operator) == "" {
 		return usageError{errors.New(
 			`say why, with -reason "..." (and who, with -operator, where the login has no name): it is audited`)}

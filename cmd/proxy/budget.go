@@ -28,7 +28,7 @@ func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		fs.BoolVar(&asJSON, "json", asJSON, "print JSON")
 		fs.StringVar(&user, "user", user, "show the accounts of `name`, and what they asked; who resets is -operator")
 		fs.IntVar(&limit, "n", limit, "show the last `number` of charges")
-		because(fs, &why)
+		whyFlags(fs, &why)
 	})
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		}
 		return showBudget(ctx, path, rest[1], user, limit, asJSON, stdout)
 	case len(rest) == 2 && rest[0] == "reset":
-		if err := cmp.Or(takesOnly(asked, "budget reset", "reason", "operator", "json"), given(why)); err != nil {
+		if err := cmp.Or(takesOnly(asked, "budget reset", "reason", "operator", "json"), checkWhy(why)); err != nil {
 			return err
 		}
 		return resetBudget(ctx, path, rest[1], why, asJSON, stdout)
@@ -315,7 +315,7 @@ func showBudget(ctx context.Context, path, dataset, user string, limit int, asJS
 	if len(d.Refused)+int(d.Lost) > 0 {
 		var parts []string
 		for _, code := range slices.Sorted(maps.Keys(d.Refused)) {
-			parts = append(parts, fmt.Sprintf("%s %d times", code, d.Refused[code]))
+			parts = append(parts, fmt.Sprintf("%s %s", code, numbered(int(d.Refused[code]), "time")))
 		}
 		if d.Lost > 0 {
 			parts = append(parts, fmt.Sprintf("%d more of all datasets that are only counted", d.Lost))

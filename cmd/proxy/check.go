@@ -70,7 +70,7 @@ func (f *findings) look(ctx context.Context) error {
 	}
 	for _, r := range h.rooms {
 		for _, w := range r.snapshot.Ties() {
-			at := of{file: w.File, at: policy.Position{Line: w.Line, Column: w.Column}}
+			at := place{file: w.File, at: policy.Position{Line: w.Line, Column: w.Column}}
 			f.add(finding.Warning, at, w.Message, "who learns one of them learns of the others, too", w.Hint)
 		}
 	}
@@ -80,7 +80,7 @@ func (f *findings) look(ctx context.Context) error {
 	}
 	if len(h.rooms) > 1 {
 		for _, r := range h.rooms {
-			f.add(finding.OK, of{}, fmt.Sprintf("database %q: policies: %d", r.database, len(r.policies)), "", "")
+			f.add(finding.OK, place{}, fmt.Sprintf("database %q: policies: %d", r.database, len(r.policies)), "", "")
 		}
 	}
 
@@ -267,7 +267,7 @@ func (f *findings) domain(p *policy.Policy, u dataset.Undeclared) {
 }
 
 // table is where a policy has a table, by the name that it goes by in findings.
-func (f *findings) table(p *policy.Policy, name string) of {
+func (f *findings) table(p *policy.Policy, name string) place {
 	for _, t := range p.Tables {
 		if t.Qualified().String() == name {
 			return f.in(p, t.At)

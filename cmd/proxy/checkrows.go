@@ -68,7 +68,7 @@ func (h *house) checkRows(ctx context.Context, f *findings, p *policy.Policy) er
 }
 
 // doubted warns of what may break what answers about a table rest on.
-func (f *findings) doubted(at of, t policy.Table, d doubt.Doubt) {
+func (f *findings) doubted(at place, t policy.Table, d doubt.Doubt) {
 	f.add(finding.Warning, at, fmt.Sprintf("table %s: %s", t.Qualified(), d.What), d.Why, d.Fix)
 }
 
@@ -113,7 +113,7 @@ func (h *house) forecast(ctx context.Context, f *findings, p *policy.Policy) err
 		}
 		if err != nil {
 			f.add(finding.Warning, f.in(p, s.At), "no forecast of "+fitting.Brief(s.SQL)+": "+err.Error(),
-				"an analyst who asks this gets the same error", cmp.Or(described(err, of{}).Fix,
+				"an analyst who asks this gets the same error", cmp.Or(described(err, place{}).Fix,
 					"change the statement under fit, or take it out"))
 			continue
 		}

@@ -67,7 +67,7 @@ func addBudget(ctx context.Context, books ledger.Manager, p *policy.Policy, out 
 
 	// The history is that of everybody's account: shares have no charges of their own.
 	for _, b := range balances {
-		a := console.Account{Dataset: b.Dataset, Scope: whose(b.Scope), Secret: b.Secret, Limit: b.Total,
+		a := console.Account{Dataset: b.Dataset, Scope: payerOf(b.Scope), Secret: b.Secret, Limit: b.Total,
 			Spent: b.Spent, Left: b.Left, Delta: b.Delta, Answers: b.Releases, Period: b.Period}
 		if b.Scope == ledger.Everybody {
 			a.History = history(b, charges)
@@ -80,8 +80,8 @@ func addBudget(ctx context.Context, books ledger.Manager, p *policy.Policy, out 
 	return nil
 }
 
-// whose says whose account a scope's is.
-func whose(scope string) string {
+// payerOf says whose account a scope's is.
+func payerOf(scope string) string {
 	if user, ok := ledger.User(scope); ok {
 		return "user " + user
 	} else if scope == ledger.Everybody {

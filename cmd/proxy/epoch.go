@@ -19,14 +19,14 @@ import (
 // ledger notices within a second.
 func epoch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	why := ledger.Why{Operator: login()}
-	said, path, err := words("epoch", args, stderr, func(fs *flag.FlagSet) { becauseOf(fs, &why) })
+	said, path, err := words("epoch", args, stderr, func(fs *flag.FlagSet) { whyFlagsWithUser(fs, &why) })
 	if err != nil {
 		return err
 	}
 	if len(said) != 2 || said[0] != "advance" {
 		return usageError{errors.New(`say "fugu epoch advance -c fugu.yaml DATASET -reason ..."`)}
 	}
-	if err := given(why); err != nil {
+	if err := checkWhy(why); err != nil {
 		return err
 	}
 

@@ -21,23 +21,25 @@ type findings struct {
 	config string // the configuration's file
 }
 
-// of is where a finding is written.
-type of struct {
+// place is where a finding is written.
+type place struct {
 	dataset, file string
 	at            strictyaml.Position
 }
 
 // in is a place in a policy.
-func (f *findings) in(p *policy.Policy, at policy.Position) of { return of{p.Dataset, p.Source, at} }
+func (f *findings) in(p *policy.Policy, at policy.Position) place {
+	return place{p.Dataset, p.Source, at}
+}
 
 // under is where a key of a policy stands, or the nearest section above it.
-func (f *findings) under(p *policy.Policy, keys ...string) of {
+func (f *findings) under(p *policy.Policy, keys ...string) place {
 	return f.in(p, locate(p.Source, keys...))
 }
 
 // setting is where a key of the configuration stands, or the nearest section above it.
-func (f *findings) setting(keys ...string) of {
-	return of{file: f.config, at: locate(f.config, keys...)}
+func (f *findings) setting(keys ...string) place {
+	return place{file: f.config, at: locate(f.config, keys...)}
 }
 
 // locate is where a key stands in a file, or would have to: at its beginning, where there is no section of it.
@@ -49,7 +51,7 @@ func locate(file string, keys ...string) strictyaml.Position {
 	return at
 }
 
-func (f *findings) add(level finding.Level, at of, what, why, fix string) {
+func (f *findings) add(level finding.Level, at place, what, why, fix string) {
 	f.List = append(f.List, finding.Finding{Level: level, Dataset: at.dataset, File: at.file, Line: at.at.Line,
 		Column: at.at.Column, What: what, Why: why, Fix: fix})
 }
@@ -68,7 +70,7 @@ func (f *findings) fail(err error) {
 		}
 		return
 	case *policy.Misfit:
-		f.List = append(f.List, described(e.Err, of{file: e.File, at: e.At}))
+		f.List = append(f.List, described(e.Err, place{file: e.File, at: e.At}))
 		return
 	case upstream.Holes:
 		for _, hole := range e {
@@ -85,19 +87,19 @@ func (f *findings) fail(err error) {
 	switch {
 	case errors.As(err, &written):
 		for _, w := range written {
-			f.add(finding.Error, of{file: w.File, at: strictyaml.Position{Line: w.Line, Column: w.Column}}, w.Message,
-				"fugu serve starts with no file that it does not understand whole", cmp.Or(w.Hint, "write it as "+
-					"docs/policy.md and docs/operations.md have it"))
+			at := place{file: w.File, at: strictyaml.Position{Line: w.Line, Column: w.Column}}
+			f.add(finding.Error, at, w.Message, "fugu serve starts with no file that it does not understand whole",
+				cmp.Or(w.Hint, "write it as docs/policy.md and docs/operations.md have it"))
 		}
 	case errors.As(err, &misfit):
-		f.List = append(f.List, described(err, of{file: misfit.File, at: misfit.At}))
+		f.List = append(f.List, described(err, place{file: misfit.File, at: misfit.At}))
 	default:
-		f.List = append(f.List, described(err, of{file: f.config}))
+		f.List = append(f.List, described(err, place{file: f.config}))
 	}
 }
 
 // described is an error for people, with what a database said.
-func described(err error, at of) finding.Finding {
+func described(err error, at place) finding.Finding {
 	out := finding.Finding{Level: finding.Error, File: at.file, Line: at.at.Line, Column: at.at.Column,
 		What: err.Error()}
 	var e *sqlstate.Error

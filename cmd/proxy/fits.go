@@ -29,7 +29,7 @@ func (h *house) twinsFit(ctx context.Context) error {
 		}
 		misfits, err := h.misfits(ctx, room, p)
 		if err != nil {
-			return h.of(room, err)
+			return h.inRoom(room, err)
 		}
 		found = append(found, misfits...)
 	}

@@ -77,7 +77,7 @@ func (h *house) reached(ctx context.Context) error {
 			guest, _ := r.guestOf(user)
 			found, err := upstream.Reached(ctx, guest, protected, references, h.databases()...)
 			if err != nil {
-				return h.of(r, err)
+				return h.inRoom(r, err)
 			}
 			holes = append(holes, h.named(r, found)...)
 		}

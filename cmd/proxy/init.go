@@ -237,7 +237,7 @@ func (o *initFlags) examine(ctx context.Context, db *pgx.Conn, plan *setup.Plan,
 			case doubt.Itself, doubt.Position, doubt.Unique:
 				plan.Leave(t.QualifiedName, d.Column, d.What+": "+d.Why)
 			default:
-				found.add(finding.Warning, of{}, fmt.Sprintf("table %s: %s", t, d.What), d.Why, d.Fix)
+				found.add(finding.Warning, place{}, fmt.Sprintf("table %s: %s", t, d.What), d.Why, d.Fix)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func ledgerCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 		fs.BoolVar(&asJSON, "json", asJSON, "print JSON")
 		fs.StringVar(&before, "before", before,
 			"compact answers given before `date`: 2006-01-02, or with a time as in RFC 3339")
-		because(fs, &why)
+		whyFlags(fs, &why)
 	})
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func compact(ctx context.Context, path, before string, why ledger.Why) (map[stri
 	}
 
 	// What goes cannot be brought back, so that a reason is asked for.
-	if err := given(why); err != nil {
+	if err := checkWhy(why); err != nil {
 		return nil, err
 	}
 	cfg, err := config.Load(path, os.Environ())

@@ -60,15 +60,15 @@ func (h *house) arrange() error {
 
 // newRoom is the room of a database, with its guests and nothing else.
 func (h *house) newRoom(database string) *room {
-	r := &room{database: database, guest: in(database, h.guest), guests: map[string]*pgconn.Config{}}
+	r := &room{database: database, guest: intoDatabase(database, h.guest), guests: map[string]*pgconn.Config{}}
 	for user, guest := range h.guests {
-		r.guests[user] = in(database, guest)
+		r.guests[user] = intoDatabase(database, guest)
 	}
 	return r
 }
 
-// in is a way to the same server, into another database.
-func in(database string, config *pgconn.Config) *pgconn.Config {
+// intoDatabase is a way to the same server, into another database.
+func intoDatabase(database string, config *pgconn.Config) *pgconn.Config {
 	config = config.Copy()
 	config.Database = database
 	return config
@@ -129,17 +129,17 @@ func (h *house) catalog(ctx context.Context) (before, now string, err error) {
 func (h *house) furnish(ctx context.Context) error {
 	for _, r := range h.rooms {
 		// A room is complete only with all that its policies need, or the house does not open.
-		snapshot, err := pipeline.Load(ctx, r.policies, r.reader, h.beside(r)...)
+		snapshot, err := pipeline.Load(ctx, r.policies, r.reader, h.otherDatabases(r)...)
 		if err != nil {
-			return h.of(r, err)
+			return h.inRoom(r, err)
 		}
 		r.snapshot = snapshot
 	}
 	return nil
 }
 
-// beside are the databases with protected tables but for the room's own.
-func (h *house) beside(own *room) (names []string) {
+// otherDatabases are the databases with protected tables but for the room's own.
+func (h *house) otherDatabases(own *room) (names []string) {
 	for _, r := range h.rooms {
 		if r != own && len(r.policies) > 0 {
 			names = append(names, r.database)
@@ -148,8 +148,8 @@ func (h *house) beside(own *room) (names []string) {
 	return names
 }
 
-// of says which database an error is of, where there are several.
-func (h *house) of(r *room, err error) error {
+// inRoom says which database an error is of, where there are several.
+func (h *house) inRoom(r *room, err error) error {
 	if err == nil || len(h.rooms) == 1 {
 		return err
 	}
@@ -164,7 +164,7 @@ func (h *house) grants(ctx context.Context) error {
 	for i, r := range h.rooms {
 		found, warnings, err := h.roomGrants(ctx, r, i == 0)
 		if err != nil {
-			return h.of(r, err)
+			return h.inRoom(r, err)
 		}
 		holes = append(holes, h.named(r, found)...)
 		h.warnings = append(h.warnings, h.named(r, warnings)...)
@@ -237,7 +237,7 @@ func (h *house) takeOver(ctx context.Context) error {
 		stale, err := r.snapshot.TakeOver(ctx, h.config.Models, r.reader)
 		h.warnings = append(h.warnings, stale...)
 		if err != nil {
-			return h.of(r, err)
+			return h.inRoom(r, err)
 		}
 	}
 	return nil

@@ -222,8 +222,8 @@ func wireConfig(c *config.Config, door *door, log *slog.Logger) wire.Config {
 	}
 }
 
-// again puts a house together for other policies.
-func (h *house) again(ctx context.Context) error {
+// rearrange puts a house together for other policies.
+func (h *house) rearrange(ctx context.Context) error {
 	if h.twinsApart() {
 		return h.standApart(ctx)
 	}
@@ -301,7 +301,7 @@ func (s *served) replace(ctx context.Context, policies []*policy.Policy) error {
 	// Everything is made beside what is in force. An error up to here leaves all of it as it was.
 	next := *h
 	next.policies = policies
-	if err := next.again(ctx); err != nil {
+	if err := next.rearrange(ctx); err != nil {
 		return err
 	}
 	if err := next.twinsFit(ctx); err != nil {

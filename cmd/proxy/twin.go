@@ -38,7 +38,7 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 			"build: the owner declares that the rows are drawn independently of those of every twin before")
 		fs.BoolVar(&o.Outside, "outside", false,
 			"build: make the first twin also of a table that has no row of some class of a secret")
-		becauseOf(fs, &why)
+		whyFlagsWithUser(fs, &why)
 	})
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package setup
 import (
 	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"fugu/policy"
@@ -100,18 +102,8 @@ func (p *Plan) noise(b *text, t *Table) {
 	// A domain in the catalog is a promise of the schema, which is public; what rows have is not looked at.
 	var domains []string
 	for _, c := range t.Columns {
-		switch {
-		case c.Values != nil:
-			var values []string
-			for _, v := range c.Values {
-				values = append(values, scalar(v, c.Type))
-			}
-			if !c.NotNull {
-				values = append(values, "null")
-			}
-			domains = append(domains, fmt.Sprintf("      %s: [%s]", yaml(ident(c.Name)), strings.Join(values, ", ")))
-		case c.From != "":
-			domains = append(domains, fmt.Sprintf("      %s: {from: %s, to: %s}", yaml(ident(c.Name)), c.From, c.To))
+		if d := c.domain(); d != "" {
+			domains = append(domains, fmt.Sprintf("      %s: %s", yaml(ident(c.Name)), d))
 		}
 	}
 
@@ -126,6 +118,39 @@ func (p *Plan) noise(b *text, t *Table) {
 	for _, d := range domains {
 		b.line(d, "")
 	}
+}
+
+// mostListed is how many whole numbers are listed with null, where a column may have none: a range has no place for it.
+const mostListed = 100
+
+// domain is the public domain of a column as the policy writes it; empty: the schema has none. Rows without a value are
+// in no group of a range, so that a column that may have none gets a list, or, where that is too long, nothing.
+func (c *Column) domain() string {
+	values := slices.Clone(c.Values)
+	if values == nil && c.From != "" {
+		from, err1 := strconv.ParseInt(c.From, 10, 64)
+		to, err2 := strconv.ParseInt(c.To, 10, 64)
+		switch {
+		case c.NotNull:
+			return fmt.Sprintf("{from: %s, to: %s}", c.From, c.To)
+		case err1 != nil || err2 != nil || from > to || to-from < 0 || to-from >= mostListed:
+			return ""
+		}
+		for v := from; v <= to; v++ {
+			values = append(values, strconv.FormatInt(v, 10))
+		}
+	}
+	if values == nil {
+		return ""
+	}
+
+	for i, v := range values {
+		values[i] = scalar(v, c.Type)
+	}
+	if !c.NotNull {
+		values = append(values, "null")
+	}
+	return "[" + strings.Join(values, ", ") + "]"
 }
 
 // secret writes what is hidden, under which assumption, and what may be told of it.

@@ -54,6 +54,27 @@ func read(t *testing.T) *Catalog {
 	return catalog
 }
 
+// Rows without a value are in no group of a range: where there may be some, the domain has a place for them, or is left
+// to the owner.
+func TestDomainsOfColumnsThatMayBeNull(t *testing.T) {
+	for _, x := range []struct {
+		column Column
+		want   string
+	}{
+		{Column{Type: "smallint", From: "1", To: "3", NotNull: true}, "{from: 1, to: 3}"},
+		{Column{Type: "smallint", From: "-1", To: "1"}, "[-1, 0, 1, null]"},
+		{Column{Type: "integer", From: "1", To: "101"}, ""},
+		{Column{Type: "integer", From: "1", To: "101", NotNull: true}, "{from: 1, to: 101}"},
+		{Column{Type: "bigint", From: "-9223372036854775808", To: "9223372036854775807"}, ""},
+		{Column{Type: "text", Values: []string{"a", "b"}}, "[a, b, null]"},
+		{Column{Type: "text"}, ""},
+	} {
+		if got := x.column.domain(); got != x.want {
+			t.Errorf("%+v: %q, want %q", x.column, got, x.want)
+		}
+	}
+}
+
 func name(s string) policy.QualifiedName {
 	q, err := policy.ParseName(s)
 	if err != nil {

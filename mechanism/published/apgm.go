@@ -25,7 +25,7 @@ type Attribute struct {
 // their Algorithm 2, whose guarantee is that of privacy relaxed by the quality of the approximation [Chen & Ohrimenko,
 // Theorem 4.6].
 func Apgm(attributes []Attribute, b privacy.Budget) (Noise, error) {
-	if err := check(b, true); err != nil {
+	if err := check(b, gaussian); err != nil {
 		return Noise{}, err
 	}
 	if len(attributes) == 0 {

@@ -13,7 +13,7 @@ import (
 // max(0, (αc/ε)² - 1/(vᵀΣ⁻¹v)). (ε,δ)-distribution private if F is normal with the same Σ for both distributions of a
 // pair [Chen & Ohrimenko, Algorithm 1 and Theorem A.1, solved].
 func Daum(m Model, v []float64, b privacy.Budget) (Noise, error) {
-	if err := m.along([][]float64{v}, b, true); err != nil {
+	if err := m.checkAlong([][]float64{v}, b, gaussian); err != nil {
 		return Noise{}, err
 	}
 	lacking := 0.0

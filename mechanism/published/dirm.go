@@ -14,7 +14,7 @@ import (
 // direction]. With several directions the L1 norm in their coordinates is what counts: Δ_{E,2} in its place, as for
 // one, is too little by a factor of up to √d.
 func DirmLaplace(m Model, directions [][]float64, b privacy.Budget) (Noise, error) {
-	if err := m.along(directions, b, false); err != nil {
+	if err := m.checkAlong(directions, b, laplace); err != nil {
 		return Noise{}, err
 	}
 	widest := 0.0
@@ -35,7 +35,7 @@ func DirmLaplace(m Model, directions [][]float64, b privacy.Budget) (Noise, erro
 // DirmGaussian: N(0, σ² VVᵀ), σ = c·Δ_{E,2}/ε: the Gaussian form, (ε,δ) for translations and ε < 1. ‖VᵀΔμ‖₂ = ‖Δμ‖₂, so
 // the number of directions does not matter.
 func DirmGaussian(m Model, directions [][]float64, b privacy.Budget) (Noise, error) {
-	if err := m.along(directions, b, true); err != nil {
+	if err := m.checkAlong(directions, b, gaussian); err != nil {
 		return Noise{}, err
 	}
 	var n Noise
@@ -45,9 +45,9 @@ func DirmGaussian(m Model, directions [][]float64, b privacy.Budget) (Noise, err
 	return n, nil
 }
 
-// along checks that the directions are orthonormal and span every difference of means.
-func (m Model) along(directions [][]float64, b privacy.Budget, gaussian bool) error {
-	if err := m.with(b, gaussian); err != nil {
+// checkAlong checks that the directions are orthonormal and span every difference of means.
+func (m Model) checkAlong(directions [][]float64, b privacy.Budget, l law) error {
+	if err := m.checkWith(b, l); err != nil {
 		return err
 	}
 	if len(directions) == 0 {

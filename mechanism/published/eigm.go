@@ -13,7 +13,7 @@ import (
 // λ_θk²), λ_θk² = v_kᵀ Σ_θ v_k. (ε,δ)-distribution private if F is normal, Σ_θi = Σ_θj for every pair and all Σ_θ have
 // the same eigenvectors [Chen & Ohrimenko, Theorem 4.5]. Here they are those of the mean of all covariances.
 func Eigm(m Model, b privacy.Budget) (Noise, error) {
-	if err := m.with(b, true); err != nil {
+	if err := m.checkWith(b, gaussian); err != nil {
 		return Noise{}, err
 	}
 

@@ -13,7 +13,7 @@ import (
 
 // GroupLaplace: Laplace(k·Δ_1/ε) in each component, (ε,0) for groups of k.
 func GroupLaplace(ranges []float64, k int, b privacy.Budget) (Noise, error) {
-	one, _, err := group(ranges, k, b, false)
+	one, _, err := group(ranges, k, b, laplace)
 	if err != nil {
 		return Noise{}, err
 	}
@@ -22,15 +22,17 @@ func GroupLaplace(ranges []float64, k int, b privacy.Budget) (Noise, error) {
 
 // GroupGaussian: N(0,(c·k·Δ_2/ε)²) in each component, (ε,δ) for groups of k and ε < 1.
 func GroupGaussian(ranges []float64, k int, b privacy.Budget) (Noise, error) {
-	_, two, err := group(ranges, k, b, true)
+	_, two, err := group(ranges, k, b, gaussian)
 	if err != nil {
 		return Noise{}, err
 	}
 	return Noise{Normal: independent(len(ranges), Analytic(b)*two/float64(b.Epsilon))}, nil
 }
 
-func group(ranges []float64, k int, b privacy.Budget, gaussian bool) (one, two float64, err error) {
-	if err := check(b, gaussian); err != nil {
+// group checks what is asked, and returns by how much k records change the components together, in the L1 and the L2
+// norm.
+func group(ranges []float64, k int, b privacy.Budget, l law) (one, two float64, err error) {
+	if err := check(b, l); err != nil {
 		return 0, 0, err
 	}
 	if len(ranges) == 0 || k < 1 {

@@ -93,22 +93,31 @@ func checkCovariance(c mat.Symmetric) error {
 	return err
 }
 
-// with checks a model together with ε and δ; gaussian asks for δ > 0.
-func (m Model) with(b privacy.Budget, gaussian bool) error {
-	if err := check(b, gaussian); err != nil {
+// law is that of a mechanism's noise.
+type law int
+
+const (
+	laplace law = iota
+	gaussian
+)
+
+// checkWith checks a model together with ε and δ.
+func (m Model) checkWith(b privacy.Budget, l law) error {
+	if err := check(b, l); err != nil {
 		return err
 	}
 	return m.Check()
 }
 
-func check(b privacy.Budget, gaussian bool) error {
+// check refuses an ε and a δ at which a law hides nothing: gaussian noise takes δ > 0.
+func check(b privacy.Budget, l law) error {
 	if _, err := privacy.NewEpsilon(float64(b.Epsilon)); err != nil {
 		return err
 	}
 	if _, err := privacy.NewDelta(float64(b.Delta)); err != nil {
 		return err
 	}
-	if gaussian && b.Delta == 0 {
+	if l == gaussian && b.Delta == 0 {
 		return errors.New("gaussian noise needs δ > 0")
 	}
 	return nil

@@ -12,7 +12,7 @@ var ErrNoise = errors.New("the statistic needs noise")
 // NoNoise: F itself is (ε,δ)-distribution private if it is normal, with the same Σ for both distributions of a pair,
 // and Δμᵀ Σ⁻¹ Δμ ≤ (ε/c)² for every pair [Chen & Ohrimenko, Theorem 4.4]; otherwise ErrNoise.
 func NoNoise(m Model, b privacy.Budget) (Noise, error) {
-	if err := m.with(b, true); err != nil {
+	if err := m.checkWith(b, gaussian); err != nil {
 		return Noise{}, err
 	}
 	most := float64(b.Epsilon) / Analytic(b)

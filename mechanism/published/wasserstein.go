@@ -11,7 +11,7 @@ import (
 // Wasserstein Mechanism [Chen & Ohrimenko, Theorem 3.1], (W,δ)-closeness in the approximate one [Theorem 3.2]. It
 // assumes nothing of F beyond c.
 func Wasserstein(c sensitivity.Close, m int, epsilon privacy.Epsilon) (Noise, error) {
-	if err := check(privacy.Budget{Epsilon: epsilon, Delta: privacy.Delta(c.Delta)}, false); err != nil {
+	if err := check(privacy.Budget{Epsilon: epsilon, Delta: privacy.Delta(c.Delta)}, laplace); err != nil {
 		return Noise{}, err
 	}
 	if !(c.W >= 0) || !finite(c.W) || m < 1 || c.Unit != nil && len(c.Unit) != m {

@@ -129,16 +129,17 @@ func (a *Artifact) Over(q planner.Querier) planner.Querier {
 	if a == nil {
 		return q
 	}
-	return over{a, q}
+	return prepared{a, q}
 }
 
-type over struct {
+// prepared asks of a reference what an artifact has no answer to.
+type prepared struct {
 	artifact *Artifact
 	planner.Querier
 }
 
 // Query implements planner.Querier. The rows are shared: nobody may change them.
-func (o over) Query(ctx context.Context, sql string, params [][]byte, types []uint32) ([][]planner.Value, error) {
+func (o prepared) Query(ctx context.Context, sql string, params [][]byte, types []uint32) ([][]planner.Value, error) {
 	if rows, ok := o.artifact.rows[sql]; ok && len(params) == 0 {
 		return rows, nil
 	}

@@ -116,8 +116,8 @@ var shadowed = map[string]shadowRelation{
 	// so of one that holds protected rows no lock on a relation is shown. Advisory locks of other roles are the claims
 	// of a ledger: who saw the number of one could wait for it, and keep a question from being answered.
 	"pg_locks": {where: "s.relation IS NULL AND (s.locktype <> 'advisory' OR " + ownSessions + ") " +
-		"OR NOT " + in(maskedOIDs, "s.relation") + " AND (s.database = " + here +
-		" OR NOT " + in(databaseOIDs, "s.database") + ")"},
+		"OR NOT " + oidIn(maskedOIDs, "s.relation") + " AND (s.database = " + here +
+		" OR NOT " + oidIn(databaseOIDs, "s.database") + ")"},
 	// The guest may read pg_class, so it may read the statistics of its columns: a histogram of reltuples.
 	"pg_stats": {where: "NOT (s.schemaname = 'pg_catalog' AND s.tablename = 'pg_class')"},
 	// Servers that were made before 14.12, 15.7 or 16.3 show these of expressions to everybody, the most common values
@@ -149,9 +149,9 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 	condition := ""
 	switch {
 	case r.key != "":
-		condition = in(maskedOIDs, "s."+r.key)
+		condition = oidIn(maskedOIDs, "s."+r.key)
 	case r.database != "":
-		condition = in(databaseOIDs, "s."+r.database)
+		condition = oidIn(databaseOIDs, "s."+r.database)
 	}
 	if len(columns) == 0 {
 		return "", fmt.Errorf("the server shows no columns of pg_catalog.%s", name)

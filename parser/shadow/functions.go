@@ -188,14 +188,14 @@ func (s *shadowing) call(n *pg.Node, f *pg.FuncCall) error {
 // cannot be taken for those of the catalog there.
 var argumentShapes = map[shadowKind]string{
 	relationFunction: "SELECT o.oid::pg_catalog.regclass FROM (SELECT NULL::pg_catalog.regclass AS v) AS a, " +
-		"pg_catalog.pg_class AS o WHERE o.oid = a.v::pg_catalog.oid AND NOT " + in(maskedOIDs, "o.oid"),
+		"pg_catalog.pg_class AS o WHERE o.oid = a.v::pg_catalog.oid AND NOT " + oidIn(maskedOIDs, "o.oid"),
 	oidFunction: "SELECT o.oid FROM (SELECT NULL::pg_catalog.oid AS v) AS a, pg_catalog.pg_class AS o WHERE " +
-		"o.oid = a.v AND NOT " + in(maskedOIDs, "o.oid"),
+		"o.oid = a.v AND NOT " + oidIn(maskedOIDs, "o.oid"),
 	databaseFunction: "SELECT o.oid FROM (SELECT NULL::pg_catalog.text AS v) AS a, pg_catalog.pg_database AS o " +
 		"WHERE (o.datname::pg_catalog.text = a.v OR o.oid::pg_catalog.text = a.v) AND NOT " +
-		in(databaseOIDs, "o.oid") + " LIMIT 1",
+		oidIn(databaseOIDs, "o.oid") + " LIMIT 1",
 	databaseOIDFunction: "SELECT o.oid FROM (SELECT NULL::pg_catalog.oid AS v) AS a, pg_catalog.pg_database AS o " +
-		"WHERE o.oid = a.v AND NOT " + in(databaseOIDs, "o.oid"),
+		"WHERE o.oid = a.v AND NOT " + oidIn(databaseOIDs, "o.oid"),
 	blindFunction: "SELECT o.oid FROM (SELECT NULL::pg_catalog.text AS v) AS a, pg_catalog.pg_class AS o WHERE " +
 		"false AND a.v IS NULL",
 }

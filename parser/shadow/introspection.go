@@ -199,9 +199,9 @@ func privilegeTests(sel *pg.SelectStmt) (tests []*pg.Node) {
 func protectedTest(sel *pg.SelectStmt, f *pg.FuncCall) string {
 	switch name := tree.LastString(f.Funcname); {
 	case name == "has_schema_privilege" && len(f.Args) == 2:
-		return "$1 = ANY (SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE " + in(shownOIDs, "c.oid") + ")"
+		return "$1 = ANY (SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE " + oidIn(shownOIDs, "c.oid") + ")"
 	case privilegeFunctions[name] > 0 && len(f.Args) == privilegeFunctions[name]+1:
-		return in(shownOIDs, "$1")
+		return oidIn(shownOIDs, "$1")
 	}
 	condition := ""
 	tree.Inspect(f, func(m proto.Message) bool {
@@ -213,14 +213,14 @@ func protectedTest(sel *pg.SelectStmt, f *pg.FuncCall) string {
 		switch tree.LastString(c.Fields) {
 		case "relowner":
 			if readsClass(sel, c.Fields[0].GetString_().GetSval()) {
-				condition = in(shownOIDs, alias+".oid")
+				condition = oidIn(shownOIDs, alias+".oid")
 			}
 		case "tblowner": // constraint_column_usage and its like have the table's name beside it
 
 			// to_regclass would do, but for schemas that the guest may not use it is an error.
 			condition = "EXISTS (SELECT FROM pg_catalog.pg_class AS named, pg_catalog.pg_namespace AS within " +
 				"WHERE within.oid = named.relnamespace AND within.nspname = " + alias + ".tblschema AND " +
-				"named.relname = " + alias + ".tblname AND " + in(shownOIDs, "named.oid") + ")"
+				"named.relname = " + alias + ".tblname AND " + oidIn(shownOIDs, "named.oid") + ")"
 		}
 		return true
 	})
@@ -307,7 +307,7 @@ func (p *pass) privileges(root *pg.Node, x *Introspection) error {
 		behind := privilegeFunctions[tree.LastString(f.Funcname)]
 		condition := ` AND ($2)::pg_catalog.text OPERATOR(pg_catalog.~*) '(^|,)\s*select\s*(,|$)'
 		  AND (($1)::pg_catalog.text = ANY (SELECT w.oid::pg_catalog.text FROM "` + shownOIDs + `" AS w)
-		    OR ` + in(shownOIDs, "pg_catalog.to_regclass(($1)::pg_catalog.text)::pg_catalog.oid") + ")"
+		    OR ` + oidIn(shownOIDs, "pg_catalog.to_regclass(($1)::pg_catalog.text)::pg_catalog.oid") + ")"
 		args := []*pg.Node{f.Args[0], f.Args[len(f.Args)-1], {Node: n.Node}}
 		switch len(f.Args) {
 		case behind + 1:

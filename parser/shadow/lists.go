@@ -19,8 +19,8 @@ const (
 	shownOIDs    = "fugu shown oids"    // see NewIntrospection
 )
 
-// in writes a condition that an oid is in a list.
-func in(list, oid string) string {
+// oidIn writes a condition that an oid is in a list.
+func oidIn(list, oid string) string {
 	return "(" + oid + ` = ANY (SELECT w.oid FROM "` + list + `" AS w))`
 }
 

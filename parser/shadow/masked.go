@@ -117,5 +117,5 @@ func sizedShape(roots []Root) string {
 			TwinSchema + "'), " + relation + ")"
 	}
 	return "SELECT o.oid::pg_catalog.regclass FROM (SELECT NULL::pg_catalog.regclass AS v) AS a, pg_catalog.pg_class " +
-		"AS o WHERE o.oid = " + relation + " AND NOT " + in(maskedOIDs, "o.oid")
+		"AS o WHERE o.oid = " + relation + " AND NOT " + oidIn(maskedOIDs, "o.oid")
 }

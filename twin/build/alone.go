@@ -11,12 +11,12 @@ import (
 	"fugu/sqlstate"
 )
 
-// alone runs f in a transaction beside which no other builds or drops twins, and with the place where they are
+// exclusively runs f in a transaction beside which no other builds or drops twins, and with the place where they are
 // published.
 //
 // The lock is one that only who may write the registry can take: an advisory lock could be held by any guest, for ever.
 // It is taken before the transaction looks at anything, so that it sees what the build that it waited for has made.
-func (k *Keeper) alone(ctx context.Context, f func(tx pgx.Tx, at place) error) error {
+func (k *Keeper) exclusively(ctx context.Context, f func(tx pgx.Tx, at place) error) error {
 	if k.Target == nil {
 		return k.locked(ctx, k.Conn, k.readers(), func(tx pgx.Tx) error { return f(tx, place{tx, false}) })
 	}

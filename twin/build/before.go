@@ -53,8 +53,8 @@ func (f *family) published(at place, all []Twin) (line *Twin, err error) {
 	return line, nil
 }
 
-// there returns the twins of the family if all are there, as they are to be; who may read them may have changed.
-func (f *family) there(ctx context.Context, at place, k *Keeper, all []Twin, law, shape string) ([]Twin, error) {
+// standing returns the twins of the family if all are there, as they are to be; who may read them may have changed.
+func (f *family) standing(ctx context.Context, at place, k *Keeper, all []Twin, law, shape string) ([]Twin, error) {
 	var found []Twin
 	for _, s := range f.sources {
 		for _, t := range all {

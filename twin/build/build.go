@@ -33,7 +33,7 @@ func (k *Keeper) Build(ctx context.Context, p *policy.Policy, root policy.Table,
 		}
 	}
 
-	err = k.alone(ctx, func(tx pgx.Tx, at place) error {
+	err = k.exclusively(ctx, func(tx pgx.Tx, at place) error {
 		r, err = k.build(ctx, tx, at, p, root, o)
 		return err
 	})

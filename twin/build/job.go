@@ -57,13 +57,13 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 
 	// What is to be refused is so before anything is drawn or paid for, and before a condition is looked at by running
 	// or planning it.
-	if err := CheckConditions(ctx, tx, p, root.Qualified(), k.beside()); err != nil {
+	if err := CheckConditions(ctx, tx, p, root.Qualified(), k.guestsBeside()); err != nil {
 		return nil, err
 	}
-	if err := j.family.checkReferences(ctx, tx, k.beside()); err != nil {
+	if err := j.family.checkReferences(ctx, tx, k.guestsBeside()); err != nil {
 		return nil, err
 	}
-	if err := j.family.checkPartners(ctx, tx, j.keys, k.beside()); err != nil {
+	if err := j.family.checkPartners(ctx, tx, j.keys, k.guestsBeside()); err != nil {
 		return nil, err
 	}
 
@@ -77,7 +77,7 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 	if j.law, err = lawOf(j.spec); err != nil {
 		return nil, err
 	}
-	if j.laws, err = j.family.root.shownColumns(ctx, tx, j.spec, j.keys[j.family.root], k.beside()); err != nil {
+	if j.laws, err = j.family.root.shownColumns(ctx, tx, j.spec, j.keys[j.family.root], k.guestsBeside()); err != nil {
 		return nil, err
 	}
 
@@ -117,7 +117,7 @@ func (j *job) recall(ctx context.Context) (there []Twin, err error) {
 	}
 
 	// A version before this one did not enter how far the numbers of a twin may be off.
-	there, err = j.family.there(ctx, j.at, j.Keeper, j.all, j.law, j.shape)
+	there, err = j.family.standing(ctx, j.at, j.Keeper, j.all, j.law, j.shape)
 	if err == nil && there != nil && there[0].Noise == nil {
 		there[0].Noise = j.design.NoiseOf(there[0].Told)
 		err = sayNoise(ctx, j.at.tx, there[0])

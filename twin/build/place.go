@@ -170,8 +170,8 @@ func (p place) carry(ctx context.Context, from pgx.Tx, s *source, rows int64, gu
 	return nil
 }
 
-// beside are the guests that can reach what stands beside the protected tables.
-func (k *Keeper) beside() []string {
+// guestsBeside are the guests that can reach what stands beside the protected tables.
+func (k *Keeper) guestsBeside() []string {
 	if k.Target != nil {
 		return nil
 	}

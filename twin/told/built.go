@@ -34,13 +34,13 @@ const built = `SELECT NOT EXISTS (SELECT FROM pg_class p JOIN pg_namespace w ON 
 	WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')
 	  AND ($3::bool OR has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'))`
 
-// there reports whether the twin of a table is built, and, where its rows are not listed, whether the reader may read
+// isBuilt reports whether the twin of a table is built, and, where its rows are not listed, whether the reader may read
 // it. Everybody may read the catalog, in which it is looked for.
 //
 // What the reader reads runs code of its owner's with the reader's rights. So where the reader reads twins, and the
 // list of them, it is an error if any of it is somebody's who may not read the table anyway: a guest's, say, who was
 // there before the first build.
-func (b *Built) there(ctx context.Context, reader *upstream.Reader, t *dataset.Protected) (bool, error) {
+func (b *Built) isBuilt(ctx context.Context, reader *upstream.Reader, t *dataset.Protected) (bool, error) {
 	b.mu.Lock()
 	seen, ok := b.at[t.Table.String()]
 	b.mu.Unlock()
@@ -81,7 +81,7 @@ func (b *Built) Tables(ctx context.Context, reader *upstream.Reader, snap *datas
 		if slices.Contains(out, t) {
 			continue
 		}
-		switch ok, err := b.there(ctx, reader, t); {
+		switch ok, err := b.isBuilt(ctx, reader, t); {
 		case err != nil:
 			return nil, err
 		case !ok:

@@ -72,16 +72,28 @@ func (n Names) are(cert, user string) bool {
 
 // Certificates decide by the certificate that a client has shown; the TLS of the server must have a ClientCA.
 type Certificates struct {
-	next    Method
-	anyName bool
-	names   atomic.Pointer[Names]
-	users   atomic.Pointer[Users]
+	next   Method // nil: the certificate decides alone
+	bearer Bearer
+	names  atomic.Pointer[Names]
+	users  atomic.Pointer[Users]
 }
 
-// NewCertificates lets in whom a certificate names. next, if not nil, is asked too, when there is a good certificate;
-// with anyName each certificate of the authority will then do for each user (PostgreSQL's clientcert=verify-ca).
-func NewCertificates(next Method, anyName bool, names Names, users Users) *Certificates {
-	c := &Certificates{next: next, anyName: anyName}
+// Bearer is who may show a certificate.
+type Bearer int
+
+const (
+	Named  Bearer = iota // the user that it names (PostgreSQL's clientcert=verify-full)
+	Anyone               // each user: the certificate is the authority's, and no more (clientcert=verify-ca)
+)
+
+// NewCertificates lets in whom a certificate names, and asks nothing else.
+func NewCertificates(names Names, users Users) *Certificates {
+	return NewCertificatesBeside(nil, Named, names, users)
+}
+
+// NewCertificatesBeside asks next, too, when there is a good certificate.
+func NewCertificatesBeside(next Method, b Bearer, names Names, users Users) *Certificates {
+	c := &Certificates{next: next, bearer: b}
 	c.Replace(names, users)
 	return c
 }
@@ -104,7 +116,7 @@ func (c *Certificates) Authenticate(ctx context.Context, l Client, user string) 
 			return err
 		}
 	}
-	if c.anyName {
+	if c.bearer == Anyone {
 		return nil
 	}
 

@@ -110,7 +110,7 @@ func TestMadeUpVerifiers(t *testing.T) {
 
 // Names and users can change while clients come.
 func TestCertificatesReplace(t *testing.T) {
-	method := NewCertificates(nil, false, nil, nil)
+	method := NewCertificates(nil, nil)
 	block, _ := pem.Decode(certs.NewAuthority(t, x509.ECDSAWithSHA256).Issue(t, "robot").Certificate)
 	peer, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
