@@ -13,16 +13,19 @@ import (
 	"fugu/parser/tree"
 )
 
-// ReadWhole has a SELECT of ours read ordinary tables from end to end, once, before it reads anything else, and go on
-// with what it has read; protected ones too, where there are several; and of one the long values of each row, whatever
-// the row's others are. Everybody sees which blocks the server has in memory: of an ordinary table block by block, and
-// of a protected one by how many of their own are there no more, or by the time that it took. PostgreSQL stops reading
-// a table where a join has found what it looks for, never begins where nobody looks, or begins anew for each row, and
-// reads a long value where somebody asks for it: that is told by protected rows. One that is alone is read once.
+// ReadWhole changes a SELECT of ours so that which blocks it reads, and how often, does not depend on protected rows.
+// Everybody sees which blocks the server has in memory: of an ordinary table block by block, and of a protected one by
+// how many of their own are there no more, or by the time that it took. Left alone, PostgreSQL stops reading a table
+// where a join has found what it looks for, never begins where nobody looks, or begins anew for each row, and reads a
+// long value only where somebody asks for it.
 //
-// Each such table becomes a WITH query that is materialized, which PostgreSQL keeps in the memory of the session, or in
-// a file of its own. The offset counts its rows, and is evaluated before the first row of the SELECT is asked for
-// (PostgreSQL's nodeLimit.c).
+// So ordinary tables are read from end to end, once, before anything else, and so are protected ones where there are
+// several. A protected table that stands alone is read once anyway: there, the long values of each of its rows are
+// read, whatever else the row holds.
+//
+// Each table that is read first becomes a WITH query that is materialized, which PostgreSQL keeps in the memory of the
+// session, or in a file of its own. The offset counts its rows, and is evaluated before the first row of the SELECT is
+// asked for (PostgreSQL's nodeLimit.c).
 func ReadWhole(sql string, ordinary, protected []Table) (string, error) {
 	whole := ordinary
 	if len(protected) > 1 {

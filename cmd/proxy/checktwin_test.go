@@ -118,6 +118,23 @@ func freeOnConsole(t *testing.T, proxy *child) {
 	}
 }
 
+// twinOnConsole looks at the page of twins: what the build told of each class, how far counts of groups are off, what
+// who knows rows can tell, and what the policy alone foretells.
+func twinOnConsole(t *testing.T, proxy *child) {
+	t.Helper()
+	status, page := proxy.page(t, "/console/twins")
+	for _, words := range []string{"<h2>public.adult</h2>", "UTC. Rows are listed.", "Sizes told",
+		">high_income=true</th>", "Errors of groups as a table", "Known rows", "no ε bounds it",
+		"What to expect, from the policy alone", "exchangeable"} {
+		if status != http.StatusOK || !strings.Contains(page, words) {
+			t.Errorf("the page of twins: %d, without %q:\n%s", status, words, page)
+		}
+	}
+	if strings.Contains(page, "Not built.") {
+		t.Errorf("the twin that is served is told as not built:\n%s", page)
+	}
+}
+
 // servesTwin checks what analysts see of the twin of a table with so many rows, in the database served.
 func servesTwin(t *testing.T, c *pgcluster.Cluster, path string, rows int64) {
 	t.Helper()
@@ -143,6 +160,7 @@ func servesTwin(t *testing.T, c *pgcluster.Cluster, path string, rows int64) {
 		fmt.Sprintf("%d|2|t", rows), "NOTICE:  public.adult is answered from its twin")
 	shows("SELECT fnlwgt FROM adult", `column "fnlwgt" does not exist`)
 	freeOnConsole(t, proxy)
+	twinOnConsole(t, proxy)
 	if _, metrics := proxy.page(t, "/metrics"); strings.Contains(metrics, `{kind="twin"} 0`) ||
 		!strings.Contains(metrics, `{kind="protected"} 0`) {
 		t.Errorf("statements on the twin are not counted as such:\n%s", metrics)

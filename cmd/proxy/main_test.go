@@ -245,9 +245,15 @@ func startChild(t *testing.T, path string, env ...string) (*child, error) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+	// It is ended as operators end it: what it ran is covered, and what keeps it from ending is seen.
 	t.Cleanup(func() {
-		_ = c.Process.Kill()
+		_ = c.Process.Signal(syscall.SIGTERM)
+		late := time.AfterFunc(patience, func() {
+			t.Errorf("fugu serve has not ended: %s", c.log)
+			_ = c.Process.Kill()
+		})
 		_ = c.Wait()
+		late.Stop()
 	})
 	line, _ := bufio.NewReader(out).ReadString('\n')
 	address, ok := strings.CutPrefix(strings.TrimSpace(line), "fugu: ready on ")
