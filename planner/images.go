@@ -117,10 +117,11 @@ func (b *Bound) undeclared(e parser.Expr, k Key) error {
 	if k.mode {
 		return sqlstate.New(sqlstate.NotAnswerable,
 			"mode() is answered for public values, and the policy declares none for column %s of %s", col.Name, t).
-			WithHint("The owner of the policy can declare them, under group_by: a list, a range, or reference. %s",
-				t.Groupable()).
-			At(k.position)
+			WithHint("%s %s", declarable, t.Groupable()).At(k.position)
 	}
 	return sqlstate.New(sqlstate.NotAllowed, "the policy declares no public values for column %s of %s", col.Name, t).
-		WithHint("%s", t.Groupable()).At(max(col.Position, 1))
+		WithHint("%s %s", declarable, t.Groupable()).At(max(col.Position, 1))
 }
+
+// declarable is what the owner of a policy can do about a column that has no public values: whoever asks cannot.
+const declarable = "The owner of the policy can declare them, under group_by: a list, a range, or reference."
