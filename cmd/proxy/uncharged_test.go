@@ -146,7 +146,7 @@ func TestSecretsThatComeLate(t *testing.T) {
 // that the budget pays for.
 func TestOneBudgetForTheSameRows(t *testing.T) {
 	patient.Test(t)
-	_, path := harbouring(t)
+	c, path := harbouring(t)
 	proxy, alice := through(t, path, "harbour")
 	ask(t, alice, askedNarrow)
 	for _, x := range []struct{ policy, words string }{
@@ -166,5 +166,14 @@ func TestOneBudgetForTheSameRows(t *testing.T) {
 	expect(t, exitOK, "", "budget", "reset", "harbour", "-reason", "another name", "-c", path)
 	if got := proxy.asks(t, askedNext); !wholeNumber.MatchString(got) {
 		t.Errorf("after the reset: %s", got)
+	}
+
+	// Of a server that keeps its number to itself nobody knows whether the rows are the same.
+	if err := c.Exec(t.Context(), "harbour", "REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC"); err != nil {
+		t.Fatal(err)
+	}
+	proxy.reloadTo(t, path, strings.Replace(harbourPolicy, "dataset: harbour", "dataset: bay", 1))
+	if got := proxy.asks(t, askedNext); !wholeNumber.MatchString(got) {
+		t.Errorf("by names alone: %s", got)
 	}
 }
