@@ -27,8 +27,8 @@ func TestBalancesOfShares(t *testing.T) {
 		_, err := l.Charge(t.Context(), ledger.Charge{Key: ledger.Key(hex.EncodeToString(sum[:])), Dataset: p.Dataset,
 			User: user, Losses: map[string]privacy.Loss{"big": {Pure: epsilon}}, Limit: account.Total(p.Privacy.Budget),
 			Shares: account.Shares(p.Privacy.Budget, user), Renew: policy.Never,
-			Requested: privacy.Budget{Epsilon: privacy.Epsilon(epsilon)}, Mechanism: "laplace", Assumption: "translation",
-			Answer: []byte("x")})
+			Requested: privacy.Budget{Epsilon: privacy.Epsilon(epsilon)}, Mechanism: "laplace",
+			Assumption: "translation", Answer: []byte("x")})
 		if err != nil {
 			t.Fatal(err)
 		}
