@@ -3,6 +3,7 @@ package planner
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -82,8 +83,8 @@ type evenly map[parser.Column]string
 // is the same all through each unit.
 func (b *Bound) even(ctx context.Context, q Querier) (where evenly, args []evenly, err error) {
 	conditions := b.conjuncts()
-	for _, on := range b.forms.on {
-		conditions = append(conditions, on)
+	for _, rel := range slices.Sorted(maps.Keys(b.forms.on)) {
+		conditions = append(conditions, b.forms.on[rel])
 	}
 	if where, err = b.evenIn(ctx, q, conditions); err != nil {
 		return nil, nil, err
