@@ -186,8 +186,8 @@ func TestInitAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What is wrong is said at once, and asked again; an empty line takes what is proposed.
-	for _, line := range []string{"nosuch", "orders", "nosuch = 1", "rating", "supplier = 'NORT01'", "0,05", "0.05",
-		"0.01", "0.40", "0.9", "", "both", "", "many", "20000", ",", "alice, bob", "yes"} {
+	for _, line := range []string{"nosuch", "orders", "nosuch = 1", "rating", "supplier = 'NORT01'", "0,05", "5%",
+		"0.05", "0.01", "0.40", "0.9", "", "both", "", "many", "20000", ",", "alice, bob", "yes"} {
 		if _, err := io.WriteString(screen, line+"\n"); err != nil {
 			t.Fatal(err)
 		}
@@ -211,6 +211,7 @@ func TestInitAsks(t *testing.T) {
 	}
 	for _, word := range []string{"there is no table public.nosuch", `column "nosuch" does not exist`,
 		"is not true or false of a row", "write a number above 0 and at most 1", "above 0.05 and at most 1",
+		"5% is no share of the rows: write 0.05 for 5%",
 		"above 0 and at most 0.35", "write twin or noise", "a whole number above 0", "at least one name"} {
 		eventually(t, "a wrong answer is told "+word, func() bool {
 			return strings.Contains(strings.Join(strings.Fields(said.String()), " "), word)

@@ -116,10 +116,10 @@ func between(low, high float64) func(string) error {
 	return func(text string) error {
 		// As decimals are written, and a range is: what is as wide as the whole of it is not beyond it.
 		x, err := share(text)
-		if err != nil {
-			return err
+		if _, written := finite(strings.TrimSuffix(text, "%")); written == nil && err != nil {
+			return err // in percent, say
 		}
-		if !(x > low && x <= high+1e-12) {
+		if err != nil || !(x > low && x <= high+1e-12) {
 			return fmt.Errorf("write a number above %s and at most %s, with a point, such as %s", short(low),
 				short(high), short((low+high)/2))
 		}
