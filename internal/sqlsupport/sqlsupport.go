@@ -103,6 +103,8 @@ var sections = []section{
 		}},
 	{"What is refused, and what to write instead",
 		"Every refusal has the SQLSTATE, the position of the construct, and a hint.\n\n" +
+			"A name may begin with the database that the session is in, as in PostgreSQL; with another one it is " +
+			"refused with 0A000, in PostgreSQL's words.\n\n" +
 			"In expressions that the database keeps or that take no subquery (DEFAULT, CHECK, generated columns, " +
 			"indexes, partition keys, triggers' WHEN, USING of ALTER TYPE, defaults of functions' parameters, " +
 			"arguments of CALL), functions whose argument Fugu masks (`pg_relation_size` and its like) are refused " +
