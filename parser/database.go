@@ -22,6 +22,7 @@ func (a *analysis) ofThisDatabase() (err error) {
 			At(a.src.position(location))
 	}
 
+	// A table's name has three parts then, and a column's four.
 	tree.Inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.RangeVar:

@@ -75,21 +75,26 @@ func (r *reader) column(c *pg.ColumnRef) (Expr, error) {
 			}
 		}
 	}
+	return nil, r.unknown(parts, qualified, pos)
+}
 
-	// Nobody knows it: what that most likely means.
+// unknown says of a column that no query around knows, by its parts, what that most likely means; qualified: of a table
+// that is known.
+func (r *reader) unknown(parts []string, qualified bool, pos int) error {
+	name, qualifier := parts[len(parts)-1], parts[:len(parts)-1]
 	switch {
 	case len(qualifier) > 0 && !qualified && r.inner:
-		return nil, sqlstate.New(sqlstate.NotAnswerable,
+		return sqlstate.New(sqlstate.NotAnswerable,
 			"%s is not of the protected table, but perhaps of a query around this one", strings.Join(parts, ".")).
 			WithHint("Group the protected table by the column in a subquery in FROM, and join the result.").At(pos)
 	case len(qualifier) > 0 && !qualified:
-		return nil, sqlstate.New(sqlstate.UndefinedTable, "missing FROM-clause entry for table %s",
+		return sqlstate.New(sqlstate.UndefinedTable, "missing FROM-clause entry for table %s",
 			QuoteIdent(qualifier[len(qualifier)-1])).At(pos)
 	case slices.Contains(systemColumns, name):
-		return nil, sqlstate.New(sqlstate.NotAnswerable, "the system column %s of a protected table cannot be used",
-			name).
+		return sqlstate.New(sqlstate.NotAnswerable, "the system column %s of a protected table cannot be used", name).
 			WithHint("Use the table's own columns.").At(pos)
 	}
+
 	// PostgreSQL quotes a name by itself, and none behind that of a table.
 	written := strings.Join(parts, ".")
 	if len(qualifier) == 0 {
@@ -99,7 +104,7 @@ func (r *reader) column(c *pg.ColumnRef) (Expr, error) {
 	if meant := r.names.nearest(name, qualifier); meant != "" {
 		unknown = unknown.WithHint("Perhaps you meant to reference the column %s.", meant)
 	}
-	return nil, unknown
+	return unknown
 }
 
 const wholeRowHint = "Write count(*) for the number of rows, or name a column: count(x), sum(x), avg(x)."

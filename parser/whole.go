@@ -27,6 +27,7 @@ import (
 // session, or in a file of its own. The offset counts its rows, and is evaluated before the first row of the SELECT is
 // asked for (PostgreSQL's nodeLimit.c).
 func ReadWhole(sql string, ordinary, protected []Table) (string, error) {
+	// A protected table that is alone is read once as it is.
 	whole := ordinary
 	if len(protected) > 1 {
 		whole, protected = slices.Concat(ordinary, protected), nil
@@ -35,6 +36,7 @@ func ReadWhole(sql string, ordinary, protected []Table) (string, error) {
 	if len(whole)+len(protected) == 0 {
 		return sql, nil
 	}
+
 	parsed, err := pg.Parse(sql)
 	if err != nil {
 		return "", fmt.Errorf("reading tables whole: %w", err)

@@ -66,6 +66,7 @@ func (b *Bound) Undeclared(ctx context.Context, ref Querier, choice Choice) (boo
 			return false, err
 		}
 
+		// NULL is no declared value: a comparison that is not known is not true.
 		declared := "SELECT CAST(v AS " + typ + ") FROM pg_catalog.unnest(" +
 			parser.QuoteLiteral(string(Array(t.Domains[c.Name]))) + "::pg_catalog.text[]) AS u(v)"
 		where := "(" + parser.SQL(c, "t", nil) + " IN (" + declared + ")) IS NOT TRUE"

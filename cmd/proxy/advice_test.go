@@ -93,10 +93,10 @@ func TestShutOutWhileServing(t *testing.T) {
 		strings.Contains(told.Message+told.Hint, "fugu_guest") {
 		t.Errorf("told %v", err)
 	}
-	if said := proxy.log.String(); !strings.Contains(said, "the database raised 28000") ||
-		!strings.Contains(said, "fugu_guest") {
-		t.Errorf("it said %s", said)
-	}
+	eventually(t, "the log says which role is shut out", func() bool {
+		said := proxy.log.String()
+		return strings.Contains(said, "the database raised 28000") && strings.Contains(said, "fugu_guest")
+	})
 }
 
 // A condition that PostgreSQL does not take, and a right that a role lacks, are advised on wherever they come up.

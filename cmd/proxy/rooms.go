@@ -189,6 +189,8 @@ func (h *house) named(r *room, found []upstream.Finding) []upstream.Finding {
 func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, warnings []upstream.Finding, err error) {
 	protected, references, plain := r.kept()
 	databases := h.databases()
+
+	// Each user may come in as a guest of their own.
 	for _, user := range r.users() {
 		guest, who := r.guestOf(user)
 		found, suspicious, err := upstream.CheckGuest(ctx, guest, protected, references, databases...)
@@ -203,6 +205,7 @@ func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, war
 		warnings = withNew(withNew(warnings, suspicious), blind)
 	}
 
+	// The reader's connection string names the first database; elsewhere it is the same role.
 	reader, err := pgconn.ParseConfig(string(h.config.Upstream.Reader))
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading upstream.reader: %w", err)

@@ -31,13 +31,7 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	said, path, err := words("twin", args, stderr, func(fs *flag.FlagSet) {
 		asked = fs
 		fs.BoolVar(&asJSON, "json", false, "print JSON")
-		fs.BoolVar(&o.Again, "again", false,
-			"build: make twins again from the rows that there are now, with the counts that they have; free")
-		fs.BoolVar(&o.New, "new", false, "build: draw new counts, which is charged like the first; needs -reason")
-		fs.BoolVar(&o.Independent, "independent", false,
-			"build: the owner declares that the rows are drawn independently of those of every twin before")
-		fs.BoolVar(&o.Outside, "outside", false,
-			"build: make the first twin also of a table that has no row of some class of a secret")
+		buildFlags(fs, &o)
 		whyFlagsWithUser(fs, &why)
 	})
 	if err != nil {
@@ -87,6 +81,17 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	return w.build(ctx, at, o, why.Operator, stdout, stderr, asJSON)
 }
 
+// buildFlags are the flags of how twins are built.
+func buildFlags(fs *flag.FlagSet, o *build.Options) {
+	fs.BoolVar(&o.Again, "again", false,
+		"build: make twins again from the rows that there are now, with the counts that they have; free")
+	fs.BoolVar(&o.New, "new", false, "build: draw new counts, which is charged like the first; needs -reason")
+	fs.BoolVar(&o.Independent, "independent", false,
+		"build: the owner declares that the rows are drawn independently of those of every twin before")
+	fs.BoolVar(&o.Outside, "outside", false,
+		"build: make the first twin also of a table that has no row of some class of a secret")
+}
+
 // twinWords are the commands of twins.
 var twinWords = []string{"build", "preview", "show", "drop", "export"}
 
@@ -103,11 +108,15 @@ func checkAsked(said []string, asked *flag.FlagSet, o build.Options) error {
 		}
 		return usageError{fmt.Errorf("there is no twin %s: %s", said[0], say)}
 	}
+
+	// A flag of another command would be passed over in silence.
 	takes := map[string][]string{"preview": {"json"}, "show": {"json"}, "export": {"json"},
 		"build": {"again", "new", "independent", "outside", "reason", "operator", "user", "json"}}[said[0]]
 	if err := takesOnly(asked, "twin "+said[0], takes...); err != nil {
 		return err
 	}
+
+	// Of what build takes, some contradict each other.
 	if o.Again && o.New {
 		return usageError{errors.New("-again keeps the counts that there are, and -new draws others: give one of them")}
 	}

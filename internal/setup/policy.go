@@ -127,6 +127,8 @@ const mostListed = 100
 // in no group of a range, so that a column that may have none gets a list, or, where that is too long, nothing.
 func (c *Column) domain() string {
 	values := slices.Clone(c.Values)
+
+	// A range of whole numbers stays one, or is written out.
 	if values == nil && c.From != "" {
 		from, err1 := strconv.ParseInt(c.From, 10, 64)
 		to, err2 := strconv.ParseInt(c.To, 10, 64)
@@ -144,6 +146,7 @@ func (c *Column) domain() string {
 		return ""
 	}
 
+	// Each is written as YAML has values of the column's type.
 	for i, v := range values {
 		values[i] = scalar(v, c.Type)
 	}

@@ -204,6 +204,8 @@ func (j *job) draw(ctx context.Context, c counts) (d Draw, charged bool, err err
 	contains := func(ctx context.Context, key []byte, d Draw) (bool, error) {
 		return root.contains(ctx, j.tx, key, d)
 	}
+
+	// Rows that are those of an earlier twin have its counts, or none.
 	before := earlier{j.books, j.tx, j.family, j.key, j.told, j.next, contains, j.options.New && j.options.Independent}
 	if err := before.check(ctx); err != nil {
 		return d, false, err
