@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/policy"
@@ -43,7 +45,8 @@ func (t *Protected) loadLong(ctx context.Context, reader *upstream.Reader) error
 	      AND NOT r.attisdropped)
 	  FROM pg_attribute a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped
 	    AND a.attstorage <> 'p' ORDER BY a.attnum`,
-		[][]byte{[]byte(Quoted(t.Config.Qualified())), []byte(t.Table.Reference)}, []uint32{25, 25})
+		[][]byte{[]byte(Quoted(t.Config.Qualified())), []byte(t.Table.Reference)},
+		[]uint32{pgtype.TextOID, pgtype.TextOID})
 	if err != nil {
 		return fmt.Errorf("reading which of its columns can be long: %w", err)
 	}

@@ -30,15 +30,12 @@ func (s *Snapshot) identify(ctx context.Context, reader *upstream.Reader, roots 
 	if rows[0][2].Text != "t" {
 		return nil
 	}
-	server, err := reader.Query(ctx, "SELECT system_identifier FROM pg_control_system()", nil, nil)
-	if err == nil && len(server) != 1 {
-		err = errors.New("it does not say")
-	}
+	server, err := reader.Server(ctx)
 	if err != nil {
 		return fmt.Errorf("asking which server the tables are on: %w", err)
 	}
 	for i, t := range s.Tables {
-		t.Relation = fmt.Sprintf("%s/%s/%d", server[0][0].Text, rows[0][1].Text, roots[i].OID)
+		t.Relation = fmt.Sprintf("%s/%s/%d", server, rows[0][1].Text, roots[i].OID)
 	}
 	return nil
 }

@@ -24,8 +24,10 @@ func ensure(path string, create bool) error {
 		if err := orphaned(path); err != nil {
 			return err
 		}
-	}
-	if errors.Is(err, fs.ErrNotExist) && create {
+		if !create {
+			return err
+		}
+
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if err == nil {
 			return f.Close()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"fugu/dataset"
 	"fugu/internal/doubt"
@@ -97,7 +98,7 @@ func (h *house) checkLate(ctx context.Context, f *findings, p *policy.Policy, t 
 
 	// Rows of the table with the secret are known by their key, or else by all of their columns: then they are others.
 	const key = "SELECT FROM pg_index WHERE indrelid = $1::regclass AND indisprimary"
-	keys, err := room.reader.Query(ctx, key, [][]byte{[]byte(dataset.Quoted(t.Qualified()))}, []uint32{25})
+	keys, err := room.reader.Query(ctx, key, [][]byte{[]byte(dataset.Quoted(t.Qualified()))}, []uint32{pgtype.TextOID})
 	if err != nil {
 		return fmt.Errorf("looking for the primary key of %s: %w", t.Qualified(), err)
 	}

@@ -178,7 +178,7 @@ func share(text string) (float64, error) {
 	x, err := finite(percent)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("%q is no number: write one with a point, such as 0.25", text)
+		return finite(text)
 	case (is || x > 1) && x >= 0 && x <= 100:
 		return 0, fmt.Errorf("%s is no share of the rows: write %s for %s%%", text, short(x/100), percent)
 	case x < 0 || x > 1:

@@ -2,13 +2,7 @@
 
 package attack
 
-import (
-	"fmt"
-	"slices"
-	"testing"
-
-	"fugu/internal/hook"
-)
+import "testing"
 
 // linked are worlds in which each customer has three visits, whose kind tells the customer's income. The reference has
 // customers with high incomes of numbers that only one world has.
@@ -40,42 +34,13 @@ var joinedVisits = []string{
 // How often and how far the reader reads protected tables that it joins is seen by time, and by the blocks that
 // others have in the server's memory no more. PostgreSQL's own counters say it.
 func TestLinkedTablesAreReadWhole(t *testing.T) {
-	c := databases(t)
-	madeLinked.Do(func() {
-		for _, w := range linked {
-			madeLinked.world(c, w, letters+"; "+visits)
-		}
-	})
-	if madeLinked.err != nil {
-		t.Fatal(madeLinked.err)
-	}
+	madeLinked.both(t, databases(t), linked, letters+"; "+visits)
 	link := []string{"secrets:", "  public.visit: {link: {to: public.customer, on: {customer: id}}, " +
 		"reference: public.visit_reference}\nsecrets:"}
 	for _, sql := range joinedVisits {
-		read := func(w world) (counted []string) {
+		readAlike(t, linked, sql, func(w world) []string {
 			f, root := serve(t, w, options{policy: link}), w.as(t, "postgres")
-			run(t, root, "SELECT pg_stat_reset()")
-			number(t, f.connect(t, ""), sql)
-			f.counted(t, root, "seq_scan")
-			for _, of := range []string{"customer", "visit"} {
-				x, err := value(t, root, "SELECT seq_scan * 1e9 + seq_tup_read FROM pg_stat_user_tables WHERE "+
-					"relname = '"+of+"'")
-				counted = append(counted, fmt.Sprint(x, " ", err))
-			}
-			return counted
-		}
-		t.Run("defence off", func(t *testing.T) {
-			off(t, &hook.ReadLazily)
-			if a, b := read(linked[0]), read(linked[1]); slices.Equal(a, b) {
-				t.Errorf("%s: %s in both worlds: it is no test of the defence", sql, a)
-			} else {
-				t.Log(a, b)
-			}
-		})
-		t.Run("defence on", func(t *testing.T) {
-			if a, b := read(linked[0]), read(linked[1]); !slices.Equal(a, b) {
-				t.Errorf("%s: %s and %s", sql, a, b)
-			}
+			return f.readings(t, root, sql, scansOf("customer"), scansOf("visit"))
 		})
 	}
 }

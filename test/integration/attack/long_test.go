@@ -2,12 +2,7 @@
 
 package attack
 
-import (
-	"fmt"
-	"testing"
-
-	"fugu/internal/hook"
-)
+import "testing"
 
 // lettered are worlds in which each customer has a letter, and each region one as well, of two pieces that PostgreSQL
 // stores beside their tables. The letters are the same in both.
@@ -41,35 +36,12 @@ var readLetters = []string{
 // filled that sees, by EXPLAIN (ANALYZE, BUFFERS) of their own table, how many have gone. PostgreSQL's own counters say
 // how many were read.
 func TestLongValuesAreReadWhole(t *testing.T) {
-	c := databases(t)
-	madeLettered.Do(func() {
-		for _, w := range lettered {
-			madeLettered.world(c, w, letters)
-		}
-	})
-	if madeLettered.err != nil {
-		t.Fatal(madeLettered.err)
-	}
+	madeLettered.both(t, databases(t), lettered, letters)
 	for _, sql := range readLetters {
-		read := func(w world) string {
+		readAlike(t, lettered, sql, func(w world) []string {
 			f, root := serve(t, w, options{}), w.as(t, "postgres")
-			run(t, root, "SELECT pg_stat_reset()")
-			number(t, f.connect(t, ""), sql)
-			f.counted(t, root, "seq_scan")
-			x, err := value(t, root, "SELECT sum(toast_blks_read + toast_blks_hit) FROM pg_statio_user_tables WHERE "+
-				"relname IN ('customer', 'written')")
-			return fmt.Sprint(x, " ", err)
-		}
-		t.Run("defence off", func(t *testing.T) {
-			off(t, &hook.ReadLazily)
-			if a, b := read(lettered[0]), read(lettered[1]); a == b {
-				t.Errorf("%s: %s in both worlds: it is no test of the defence", sql, a)
-			}
-		})
-		t.Run("defence on", func(t *testing.T) {
-			if a, b := read(lettered[0]), read(lettered[1]); a != b {
-				t.Errorf("%s: %s and %s", sql, a, b)
-			}
+			return f.readings(t, root, sql, "SELECT sum(toast_blks_read + toast_blks_hit) FROM pg_statio_user_tables "+
+				"WHERE relname IN ('customer', 'written')")
 		})
 	}
 }

@@ -28,15 +28,7 @@ const olderViews = `CREATE STATISTICS riches ON (income = 'high') FROM customer;
 // expressions in extended statistics. What a later version has is refused by its name, and a WITH query of the name,
 // anywhere in the statement, made it pass.
 func TestStatisticsOfOtherVersions(t *testing.T) {
-	c := databases(t)
-	madeOlder.Do(func() {
-		for _, w := range older {
-			madeOlder.world(c, w, olderViews)
-		}
-	})
-	if madeOlder.err != nil {
-		t.Fatal(madeOlder.err)
-	}
+	madeOlder.both(t, databases(t), older, olderViews)
 	channel{off: []*bool{&hook.Unmasked}, worlds: older, tell: []string{
 		"SELECT most_common_freqs::text FROM pg_stats_ext_exprs WHERE tablename = 'customer'",
 		"SELECT to_json(s) FROM pg_catalog.pg_stats_ext_exprs AS s",

@@ -61,14 +61,7 @@ func (w world) cluster(t testing.TB) *pgcluster.Cluster {
 	t.Helper()
 	c := databases(t)
 	if slices.Contains(large[:], w) {
-		madeLarge.Do(func() {
-			for _, w := range large {
-				madeLarge.world(c, w, "SELECT grow()")
-			}
-		})
-		if madeLarge.err != nil {
-			t.Fatal(madeLarge.err)
-		}
+		madeLarge.both(t, c, large, "SELECT grow()")
 	}
 	return c
 }
@@ -96,6 +89,19 @@ func (m *making) database(c *pgcluster.Cluster, name, more string) {
 	}
 	if err := c.CreateDatabase(context.Background(), name, more); err != nil {
 		m.err = fmt.Errorf("making the worlds: %w", err)
+	}
+}
+
+// both makes two worlds, once for all tests that look at them, in each of which more is done besides.
+func (m *making) both(t testing.TB, c *pgcluster.Cluster, worlds [2]world, more string) {
+	t.Helper()
+	m.Do(func() {
+		for _, w := range worlds {
+			m.world(c, w, more)
+		}
+	})
+	if m.err != nil {
+		t.Fatal(m.err)
 	}
 }
 
